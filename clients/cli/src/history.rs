@@ -1,0 +1,209 @@
+//! What turns have changed: shown, taken back, and proposals written.
+
+use paird_protocol::client::ClientError;
+use paird_protocol::methods::{CommitList, CommitShow, CommitUndo, EditApply, EditGet, EditList, EditUndo, SessionRead};
+use paird_protocol::{
+    CommitListParams, CommitRef, CommitShowParams, CommitShowResult, CommitUndoParams, CommitUndoResult, Edit, EditApplyParams,
+    EditApplyResult, EditGetParams, EditGetResult, EditListParams, EditStatus, EditUndoParams, ErrorKind, SessionParams, SessionReadResult,
+};
+
+use crate::args::Undo;
+use crate::commands::{now_ms, show};
+use crate::connection::Connection;
+use crate::exit::{Exit, Failure};
+use crate::plain::{age, short};
+use crate::session;
+use crate::show::Screen;
+
+/// Takes back what is named, else the last turn: by its commit if it made one, by its edits if not.
+///
+/// # Errors
+/// The daemon's, with what else could be done.
+pub(crate) async fn undo(daemon: &Connection, named: Option<&str>, undo: &Undo, screen: &mut Screen) -> Result<(), Failure> {
+    let params = if !undo.edits.is_empty() {
+        EditUndoParams { edit_ids: Some(undo.edits.clone()), ..Default::default() }
+    } else if undo.turn.is_some() {
+        EditUndoParams { turn_id: undo.turn.clone(), ..Default::default() }
+    } else if undo.all {
+        EditUndoParams { session_id: Some(session::need(daemon, named).await?), ..Default::default() }
+    } else {
+        let session = session::find(daemon, named).await?;
+        let uncommitted = match &session {
+            Some(id) => uncommitted_turn(&read(daemon, id).await?),
+            None => None,
+        };
+        let Some(turn) = uncommitted else {
+            return undo_commit(daemon, session, screen).await;
+        };
+        screen.notice("the last turn made no commit; taking its edits back");
+        EditUndoParams { turn_id: Some(turn), ..Default::default() }
+    };
+    let undone = daemon.call::<EditUndo>(params).await?;
+    show(screen, &undone, |screen, undone| show_applied(screen, "undone", undone))
+}
+
+async fn undo_commit(daemon: &Connection, session_id: Option<String>, screen: &mut Screen) -> Result<(), Failure> {
+    match daemon.call::<CommitUndo>(CommitUndoParams { session_id }).await {
+        Ok(undone) => show(screen, &undone, show_undone_commit),
+        Err(error) => {
+            let mut failure = Failure::from(error);
+            failure.message = format!("the last commit is not taken back: {}", failure.message);
+            failure.hint.get_or_insert_with(|| "`pair undo --turn ID` takes a turn's edits back without moving HEAD".to_owned());
+            Err(failure)
+        }
+    }
+}
+
+pub(crate) fn show_undone_commit(screen: &mut Screen, undone: &CommitUndoResult) {
+    let CommitRef { hash, subject, paths } = &undone.undone;
+    screen.data(&format!("undone {} {subject}", short(hash)));
+    for path in paths {
+        screen.data(&format!("  {path}"));
+    }
+    screen.notice(&format!("HEAD is {}", short(&undone.head)));
+}
+
+/// The newest turn whose edits stand, if none of them is in a commit.
+fn uncommitted_turn(state: &SessionReadResult) -> Option<String> {
+    let turn = last_changed(&state.edits, |edit| edit.status == EditStatus::Applied).first()?.turn_id.clone()?;
+    let view = state.turns.iter().find(|view| view.turn_id == turn)?;
+    view.result.as_ref()?.report.commits.is_empty().then_some(turn)
+}
+
+/// Of the edits that are wanted, those of the newest one's turn.
+fn last_changed(edits: &[Edit], wanted: impl Fn(&Edit) -> bool) -> Vec<&Edit> {
+    let wanted: Vec<&Edit> = edits.iter().filter(|edit| wanted(edit)).collect();
+    let newest = wanted.last().map(|edit| edit.turn_id.as_deref());
+    wanted.into_iter().filter(|edit| Some(edit.turn_id.as_deref()) == newest).collect()
+}
+
+async fn read(daemon: &Connection, session: &str) -> Result<SessionReadResult, ClientError> {
+    daemon.call::<SessionRead>(SessionParams { session_id: session.to_owned() }).await
+}
+
+/// Writes proposals: those named, else every one of the session that waits.
+///
+/// # Errors
+/// The daemon's, or that nothing waits.
+pub(crate) async fn apply(daemon: &Connection, named: Option<&str>, edits: Vec<String>, screen: &mut Screen) -> Result<(), Failure> {
+    let edit_ids = if edits.is_empty() {
+        let id = session::need(daemon, named).await?;
+        let waiting = daemon.call::<EditList>(EditListParams { session_id: Some(id), status: Some(EditStatus::Proposed) }).await?;
+        waiting.edits.into_iter().map(|edit| edit.edit_id).collect()
+    } else {
+        edits
+    };
+    if edit_ids.is_empty() {
+        return Err(Failure::new(Exit::Failure, "no proposal waits in this session"));
+    }
+    let applied = daemon.call::<EditApply>(EditApplyParams { edit_ids }).await?;
+    show(screen, &applied, |screen, applied| show_applied(screen, "applied", applied))
+}
+
+fn show_applied(screen: &mut Screen, done: &str, result: &EditApplyResult) {
+    for edit in &result.applied {
+        screen.data(&format!("{done} {} (edit {})", edit.path, edit.edit_id));
+    }
+    if let Some(commit) = &result.commit {
+        screen.commit(commit);
+    }
+}
+
+/// Shows a commit, else what the session's last turn changed or proposes, else HEAD if it is paird's.
+///
+/// # Errors
+/// The daemon's.
+pub(crate) async fn diff(daemon: &Connection, named: Option<&str>, commit: Option<String>, screen: &mut Screen) -> Result<(), Failure> {
+    if let Some(commit) = commit {
+        let shown = daemon.call::<CommitShow>(CommitShowParams { commit }).await?;
+        return show(screen, &shown, show_commit);
+    }
+    let edits = match session::find(daemon, named).await? {
+        Some(id) => daemon.call::<EditList>(EditListParams { session_id: Some(id), status: None }).await?.edits,
+        None => Vec::new(),
+    };
+    let mut differences = Vec::new();
+    for edit in last_changed(&edits, |edit| matches!(edit.status, EditStatus::Applied | EditStatus::Proposed)) {
+        differences.push(daemon.call::<EditGet>(EditGetParams { edit_id: edit.edit_id.clone() }).await?);
+    }
+    if !differences.is_empty() {
+        return show(screen, &differences, |screen, differences| differences.iter().for_each(|one| show_edit(screen, one)));
+    }
+    match daemon.call::<CommitShow>(CommitShowParams { commit: "HEAD".to_owned() }).await {
+        Ok(head) if head.commit.by_paird => show(screen, &head, show_commit),
+        Err(ClientError::Call(error)) if !matches!(error.data.kind, ErrorKind::NotARepository | ErrorKind::NotFound | ErrorKind::Vcs) => {
+            Err(ClientError::Call(error).into())
+        }
+        Ok(_) | Err(ClientError::Call(_)) => {
+            screen.notice("no turn has changed anything");
+            show(screen, &differences, |_, _| {})
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn show_edit(screen: &mut Screen, shown: &EditGetResult) {
+    let state = if shown.edit.status == EditStatus::Proposed { "proposed, not written" } else { "applied" };
+    screen.notice(&format!("edit {} ({state})", shown.edit.edit_id));
+    screen.diff(&shown.diff);
+}
+
+fn show_commit(screen: &mut Screen, shown: &CommitShowResult) {
+    let CommitShowResult { commit, paths, diff, truncated, .. } = shown;
+    screen.commit(&CommitRef { hash: commit.hash.clone(), subject: commit.subject.clone(), paths: paths.clone() });
+    screen.diff(diff);
+    if *truncated {
+        screen.warn("the difference is longer than is shown");
+    }
+}
+
+/// Lists the latest commits.
+///
+/// # Errors
+/// The daemon's.
+pub(crate) async fn log(daemon: &Connection, limit: usize, screen: &mut Screen) -> Result<(), Failure> {
+    let list = daemon.call::<CommitList>(CommitListParams { limit: Some(limit) }).await?;
+    let now = now_ms();
+    show(screen, &list, |screen, list| {
+        for commit in &list.commits {
+            let star = if commit.by_paird { '*' } else { ' ' };
+            screen.data(&format!("{} {star} {:>7}  {}", short(&commit.hash), age(now, commit.time_ms), commit.subject));
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use paird_protocol::EditOp;
+
+    use super::*;
+
+    fn edit(id: &str, turn: Option<&str>, status: EditStatus) -> Edit {
+        Edit {
+            edit_id: id.to_owned(),
+            path: "a".to_owned(),
+            op: EditOp::Modify,
+            status,
+            to_path: None,
+            outside_chat: false,
+            creates: false,
+            redirected_from: None,
+            hunks: Vec::new(),
+            turn_id: turn.map(str::to_owned),
+        }
+    }
+
+    #[test]
+    fn the_last_turns_edits() {
+        let edits = [
+            edit("1", Some("t1"), EditStatus::Applied),
+            edit("2", Some("t2"), EditStatus::Applied),
+            edit("3", Some("t2"), EditStatus::Applied),
+            edit("4", Some("t3"), EditStatus::Undone),
+        ];
+        let ids = |status| last_changed(&edits, |edit| edit.status == status).iter().map(|edit| edit.edit_id.clone()).collect::<Vec<_>>();
+        assert_eq!(ids(EditStatus::Applied), ["2", "3"]);
+        assert_eq!(ids(EditStatus::Undone), ["4"]);
+        assert!(ids(EditStatus::Proposed).is_empty());
+    }
+}

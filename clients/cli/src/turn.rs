@@ -1,0 +1,193 @@
+//! One turn, from the message to its end: sent, shown as it comes, its questions answered, cancelled if the person says so.
+
+mod events;
+
+use paird_protocol::client::ClientError;
+use paird_protocol::methods::{EditGet, QuestionAnswer, SessionCancel, SessionPrompt, SessionRead};
+use paird_protocol::{
+    EditGetParams, ErrorKind, Event, EventBody, PromptParams, QuestionAnswerParams, SessionParams, TurnResult, TurnState,
+};
+use tokio::signal::unix::{Signal, SignalKind, signal};
+
+use self::events::Events;
+use crate::connection::Connection;
+use crate::exit::{Exit, Failure};
+use crate::question::{Answer, Answers, Asker};
+use crate::show::Screen;
+
+/// Sends the message and follows its turn to the end. Everything but the report is shown on the way.
+///
+/// # Errors
+/// The message is not taken, or the daemon is lost; what becomes of the turn is then in the session.
+pub(crate) async fn run(
+    daemon: &Connection,
+    screen: &mut Screen,
+    session: &str,
+    text: &str,
+    answers: Answers,
+) -> Result<TurnResult, Failure> {
+    // Before the message is sent: no event of its turn is missed, and no signal either.
+    let mut events = Events::subscribe(&daemon.client, session).await?;
+    let mut stops = Stops::new()?;
+    let prompt = PromptParams { session_id: session.to_owned(), text: text.to_owned(), selection: None, interrupt: false };
+    let prompted = daemon.call::<SessionPrompt>(prompt).await?;
+    if prompted.state == TurnState::Queued {
+        screen.notice("waiting for the turn that runs in this session");
+    }
+    let mut follower = Follower { daemon, screen, session, turn: prompted.turn_id, asker: Asker::new(answers), read_up_to: 0 };
+    let ended = follower.follow(&mut events, &mut stops).await;
+    follower.screen.end_line();
+    events.unsubscribe().await;
+    ended
+}
+
+/// Requests to stop from outside: Ctrl-C, and a polite kill.
+struct Stops {
+    interrupt: Signal,
+    terminate: Signal,
+}
+
+impl Stops {
+    fn new() -> Result<Self, Failure> {
+        let listen = |kind| signal(kind).map_err(|error| Failure::new(Exit::Failure, format!("listen for signals: {error}")));
+        Ok(Self { interrupt: listen(SignalKind::interrupt())?, terminate: listen(SignalKind::terminate())? })
+    }
+
+    async fn next(&mut self) {
+        tokio::select! {
+            _ = self.interrupt.recv() => {}
+            _ = self.terminate.recv() => {}
+        }
+    }
+}
+
+struct Follower<'a> {
+    daemon: &'a Connection,
+    screen: &'a mut Screen,
+    session: &'a str,
+    turn: String,
+    asker: Asker,
+    /// Deltas up to this event have been shown from the session's state.
+    read_up_to: u64,
+}
+
+impl Follower<'_> {
+    async fn follow(&mut self, events: &mut Events<'_>, stops: &mut Stops) -> Result<TurnResult, Failure> {
+        let mut cancelling = false;
+        loop {
+            tokio::select! {
+                event = events.next() => {
+                    let ended = match event {
+                        Some(event) => self.take(event).await?,
+                        None => self.catch_up(events).await?,
+                    };
+                    if let Some(result) = ended {
+                        return Ok(result);
+                    }
+                }
+                () = stops.next() => {
+                    if cancelling {
+                        return Err(Failure::new(Exit::Cancelled, "left before the turn had ended").with_hint("`pair diff` shows what it changed"));
+                    }
+                    cancelling = true;
+                    self.screen.end_line();
+                    self.screen.notice("cancelling");
+                    self.daemon.call::<SessionCancel>(SessionParams { session_id: self.session.to_owned() }).await?;
+                }
+                typed = self.asker.typed() => {
+                    if let Some(answer) = self.asker.understand(typed, self.screen) {
+                        self.answer(answer).await?;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Shows one event. Gives the result when it was the last.
+    async fn take(&mut self, event: Event) -> Result<Option<TurnResult>, Failure> {
+        let ours = event.turn_id.as_deref() == Some(self.turn.as_str());
+        match event.body {
+            EventBody::Notice { message } if ours || event.turn_id.is_none() => self.screen.notice(&message),
+            _ if !ours => {}
+            EventBody::TurnFinished { report } => {
+                return Ok(Some(TurnResult { turn_id: self.turn.clone(), session_id: self.session.to_owned(), report: *report }));
+            }
+            EventBody::TurnState { detail: Some(detail), .. } => {
+                self.screen.end_line();
+                self.screen.notice(&detail);
+            }
+            EventBody::ReplyDelta { .. } | EventBody::ReasoningDelta { .. } if event.seq <= self.read_up_to => {}
+            EventBody::ReplyDelta { offset, text } => {
+                if offset == 0 {
+                    self.screen.end_line();
+                }
+                self.screen.reply(&text);
+            }
+            EventBody::ReasoningDelta { text, .. } => self.screen.reasoning(&text),
+            EventBody::EditApplied { edit_id, path, .. } => self.show_edit(edit_id, &path, "").await,
+            EventBody::EditProposed { edit_id, path } => self.show_edit(edit_id, &path, "proposed, not written: ").await,
+            EventBody::EditRejected { path, .. } => self.screen.notice(&format!("declined: {path}")),
+            EventBody::EditSuperseded { path, .. } => self.screen.notice(&format!("an earlier proposal for {path} is superseded")),
+            EventBody::EditFailed { failed } => {
+                self.screen.end_line();
+                self.screen.failed(&failed);
+            }
+            EventBody::CommitCreated { commit } => self.screen.commit(&commit),
+            EventBody::CommitFailed { paths, reason } => self.screen.warn(&format!("not committed: {}: {reason}", paths.join(", "))),
+            EventBody::QuestionAsked { question } => {
+                self.screen.end_line();
+                if let Some(answer) = self.asker.asked(question, self.screen) {
+                    self.answer(answer).await?;
+                }
+            }
+            EventBody::QuestionAnswered { question_id, option_id } => self.asker.answered(&question_id, &option_id, self.screen),
+            EventBody::TurnStarted { .. }
+            | EventBody::TurnState { detail: None, .. }
+            | EventBody::EditUndone { .. }
+            | EventBody::CommitUndone { .. }
+            | EventBody::ContextChanged { .. }
+            | EventBody::UsageUpdated { .. }
+            | EventBody::Notice { .. } => {}
+        }
+        Ok(None)
+    }
+
+    /// The difference that an edit makes. One that cannot be had is named all the same.
+    async fn show_edit(&mut self, edit_id: String, path: &str, what: &str) {
+        self.screen.end_line();
+        if self.screen.look.json {
+            return;
+        }
+        let diff = self.daemon.call::<EditGet>(EditGetParams { edit_id }).await;
+        self.screen.heading(&format!("{what}{path}"));
+        match diff {
+            Ok(result) => self.screen.diff(&result.diff),
+            Err(error) => self.screen.warn(&format!("no difference of {path}: {error}")),
+        }
+    }
+
+    async fn answer(&mut self, answer: Answer) -> Result<(), Failure> {
+        let params = QuestionAnswerParams { question_id: answer.question_id, option_id: answer.option_id };
+        match self.daemon.call::<QuestionAnswer>(params).await {
+            // Somebody else was first, or the turn is over: the events tell.
+            Err(ClientError::Call(error)) if matches!(error.data.kind, ErrorKind::NotFound | ErrorKind::Conflict) => Ok(()),
+            other => Ok(other.map(drop)?),
+        }
+    }
+
+    /// This terminal took the reply more slowly than it came, and some events are lost: goes on from the session's state.
+    async fn catch_up(&mut self, events: &mut Events<'_>) -> Result<Option<TurnResult>, Failure> {
+        events.subscribe_again().await?;
+        let state = self.daemon.call::<SessionRead>(SessionParams { session_id: self.session.to_owned() }).await?;
+        self.read_up_to = state.seq;
+        self.screen.end_line();
+        self.screen.warn("this terminal fell behind; the reply so far, again:");
+        let turn = state.turns.into_iter().find(|turn| turn.turn_id == self.turn);
+        let Some(turn) = turn else {
+            return Err(Failure::new(Exit::Failure, "the session no longer has this turn"));
+        };
+        let reply = turn.reply.as_deref().or(turn.result.as_ref().map(|result| result.report.reply.as_str()));
+        self.screen.reply(reply.unwrap_or_default());
+        Ok(turn.result)
+    }
+}

@@ -1,0 +1,298 @@
+//! Finding a file's name in the lines above an edit block. A fence's language and prose are never a name.
+
+use std::collections::BTreeSet;
+
+use paird_base::limits::PATH_BYTES_MAX;
+
+use crate::marker::marker;
+
+/// Names that people write without a dot or a slash. Other bare words need quotes, or a chat file of that name.
+const BARE_NAMES: &[&str] = &[
+    "BUILD",
+    "Brewfile",
+    "CODEOWNERS",
+    "Caddyfile",
+    "Containerfile",
+    "Dockerfile",
+    "GNUmakefile",
+    "Gemfile",
+    "Jenkinsfile",
+    "Justfile",
+    "Makefile",
+    "Pipfile",
+    "Podfile",
+    "Procfile",
+    "Rakefile",
+    "Tiltfile",
+    "Vagrantfile",
+    "WORKSPACE",
+    "justfile",
+    "makefile",
+];
+
+/// Labels before a name, in lower case.
+const LABELS: &[&str] = &["file:", "filename:", "file name:", "filepath:", "file path:", "path:", "new file:"];
+
+/// What a line above a block can say about its path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Above {
+    Blank,
+    /// An opening or closing fence, perhaps with a path on it.
+    Fence(Option<String>),
+    Text(Option<String>),
+}
+
+impl Above {
+    pub(crate) fn read(line: &str, known: &BTreeSet<String>) -> Self {
+        if line.trim().is_empty() {
+            Self::Blank
+        } else if let Some(fence) = Fence::read(line) {
+            Self::Fence(path_on_fence(fence.info, known))
+        } else {
+            Self::Text(path_on_line(line, known))
+        }
+    }
+}
+
+/// The path that the lines above a block give it, the nearest line last. Up to three lines that are not blank count;
+/// a line of its own wins over a path on a fence.
+pub(crate) fn path_from<'a>(above: impl DoubleEndedIterator<Item = &'a Above>) -> Option<String> {
+    let mut on_fence = None;
+    for line in above.rev().filter(|line| **line != Above::Blank).take(3) {
+        match line {
+            Above::Text(Some(path)) => return Some(path.clone()),
+            Above::Fence(Some(path)) if on_fence.is_none() => on_fence = Some(path.clone()),
+            _ => {}
+        }
+    }
+    on_fence
+}
+
+/// A line of three or more backticks or tildes, indented or not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Fence<'a> {
+    pub(crate) sign: char,
+    pub(crate) len: usize,
+    /// The rest of the line, trimmed.
+    pub(crate) info: &'a str,
+}
+
+impl<'a> Fence<'a> {
+    pub(crate) fn read(line: &'a str) -> Option<Self> {
+        let line = line.trim();
+        let sign = line.chars().next().filter(|c| matches!(c, '`' | '~'))?;
+        let info = line.trim_start_matches(sign);
+        let len = line.len() - info.len();
+        // Backticks after backticks are a quoted name.
+        (len >= 3 && !(sign == '`' && info.contains('`'))).then(|| Self { sign, len, info: info.trim() })
+    }
+}
+
+/// The name on a line of its own, without headings, bullets, comment signs, quotes, labels and trailing remarks.
+fn path_on_line(line: &str, known: &BTreeSet<String>) -> Option<String> {
+    if line.len() > 2 * PATH_BYTES_MAX || marker(line).is_some() {
+        return None;
+    }
+    let (text, quoted) = undecorate(line);
+    let path = clean(text);
+    looks_like_path(&path, quoted, known).then_some(path)
+}
+
+fn undecorate(line: &str) -> (&str, bool) {
+    let mut text = line.trim();
+    let mut quoted = false;
+    loop {
+        let before = text;
+        text = text.trim_end_matches(':').trim();
+        for (open, close) in [("<!--", "-->"), ("/*", "*/")] {
+            text = text.strip_prefix(open).and_then(|t| t.strip_suffix(close)).unwrap_or(text).trim();
+        }
+        text = text.trim_start_matches('#').trim_matches('*').trim();
+        for sign in ["//", "-- ", "- ", "+ ", "> ", ";", "%"] {
+            text = text.strip_prefix(sign).unwrap_or(text).trim();
+        }
+        let digits = text.trim_start_matches(|c: char| c.is_ascii_digit());
+        if digits.len() < text.len() {
+            text = digits.strip_prefix(". ").or_else(|| digits.strip_prefix(") ")).unwrap_or(text).trim();
+        }
+        for quote in ['`', '"', '\''] {
+            if text.len() > 1 && text.starts_with(quote) && text.ends_with(quote) {
+                quoted = true;
+            }
+            text = text.trim_matches(quote);
+        }
+        for label in LABELS {
+            if text.get(..label.len()).is_some_and(|start| start.eq_ignore_ascii_case(label)) {
+                text = text[label.len()..].trim();
+                quoted = true;
+            }
+        }
+        if text.ends_with(')')
+            && let Some((name, _remark)) = text.rsplit_once(" (")
+        {
+            text = name.trim();
+        }
+        if text == before {
+            return (text, quoted);
+        }
+    }
+}
+
+/// The path on a fence: `path=src/a.py`, `python:src/a.py`, `python src/a.py`, `12:15:src/a.py` or the path alone.
+fn path_on_fence(info: &str, known: &BTreeSet<String>) -> Option<String> {
+    if info.is_empty() || info.len() > 2 * PATH_BYTES_MAX {
+        return None;
+    }
+    let is_path = |text: &str, quoted| {
+        let path = clean(text);
+        ((path.contains('/') || has_extension(&path)) && looks_like_path(&path, quoted, known)).then_some(path)
+    };
+    for key in ["path=", "file=", "filename=", "filepath=", "title=", "name="] {
+        let Some(at) = info.find(key).filter(|at| !info[..*at].ends_with(|c: char| c.is_alphanumeric())) else {
+            continue;
+        };
+        let value = &info[at + key.len()..];
+        let (value, quoted) = match value.chars().next().filter(|c| matches!(c, '"' | '\'')) {
+            Some(quote) => (value[1..].split(quote).next().unwrap_or(""), true),
+            None => (value.split(|c: char| c.is_whitespace() || c == '}').next().unwrap_or(""), false),
+        };
+        if let Some(path) = is_path(value, quoted) {
+            return Some(path);
+        }
+    }
+    info.split_whitespace().take(2).find_map(|word| is_path(without_language(word), false))
+}
+
+/// Cuts `python:` and `12:15:` off, but not a drive letter.
+fn without_language(mut word: &str) -> &str {
+    while let Some((tag, rest)) = word.split_once(':')
+        && !rest.is_empty()
+        && tag.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '+' | '#' | '-' | '_'))
+        && (tag.len() > 1 || tag.chars().all(|c| c.is_ascii_digit()))
+    {
+        word = rest;
+    }
+    word
+}
+
+/// Markdown's escaped underscore is an underscore; other backslashes separate directories.
+fn clean(text: &str) -> String {
+    text.trim().replace("\\_", "_").replace('\\', "/")
+}
+
+fn looks_like_path(path: &str, quoted: bool, known: &BTreeSet<String>) -> bool {
+    if known.contains(path.trim_start_matches("./")) {
+        return true;
+    }
+    let shaped = !path.is_empty()
+        && path.len() <= PATH_BYTES_MAX
+        && path.starts_with(|c: char| c.is_alphanumeric() || matches!(c, '.' | '_' | '/' | '@' | '+' | '[' | '(' | '{' | '$' | '~' | '-'))
+        && !path.ends_with(['.', ',', ';', '!', '?', ')', ':', '/'])
+        && !path.contains(['<', '>', '|', '"', '`', '*', '?'])
+        && !path.contains("://")
+        && !path.contains(char::is_control)
+        && !path.chars().all(|c| c.is_ascii_digit() || c == '.');
+    if !shaped {
+        return false;
+    }
+    let marked = path.contains('/') || has_extension(path);
+    let mut words = path.split_whitespace();
+    match (words.next(), words.next_back()) {
+        (Some(_), None) => marked || quoted || BARE_NAMES.contains(&path),
+        // "docs/my notes.md" is a name, "src/a.py and src/b.py" and "Change a.py" are not.
+        (Some(first), Some(last)) => {
+            marked
+                && (quoted
+                    || (first.contains('/') && has_extension(last) && path.split_whitespace().filter(|w| has_extension(w)).count() == 1))
+        }
+        (None, _) => false,
+    }
+}
+
+fn has_extension(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    name.rsplit_once('.').is_some_and(|(_, end)| {
+        (1..=16).contains(&end.len()) && end.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '+'))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_on_a_line() {
+        let known = BTreeSet::from(["configure".to_owned(), "My notes.md".to_owned()]);
+        let cases = [
+            ("src/a.py", Some("src/a.py")),
+            ("**`src/a.py`**:", Some("src/a.py")),
+            ("### src/a.py", Some("src/a.py")),
+            ("# `src/my\\_mod.py`", Some("src/my_mod.py")),
+            ("src\\win\\a.cs", Some("src/win/a.cs")),
+            ("// s.js", Some("s.js")),
+            ("<!-- index.html -->", Some("index.html")),
+            ("/* a.css */", Some("a.css")),
+            ("1. `a.rs`", Some("a.rs")),
+            ("- a.rs", Some("a.rs")),
+            ("File: a.rs", Some("a.rs")),
+            ("**File: `a.rs`** (new file)", Some("a.rs")),
+            ("a.rs (new file):", Some("a.rs")),
+            ("```src/a.py```", Some("src/a.py")),
+            ("__init__.py", Some("__init__.py")),
+            (".gitignore", Some(".gitignore")),
+            ("app/[id]/(auth)/page.tsx", Some("app/[id]/(auth)/page.tsx")),
+            ("Grüße.md", Some("Grüße.md")),
+            ("hooks/post", Some("hooks/post")),
+            ("Makefile", Some("Makefile")),
+            ("**Dockerfile**:", Some("Dockerfile")),
+            ("`gradlew`", Some("gradlew")),
+            ("configure", Some("configure")),
+            ("My notes.md", Some("My notes.md")),
+            ("`other notes.md`", Some("other notes.md")),
+            ("docs/my notes.md", Some("docs/my notes.md")),
+            ("../x.py", Some("../x.py")),
+            ("/etc/passwd", Some("/etc/passwd")),
+            ("b/app.py", Some("b/app.py")),
+            ("Change this:", None),
+            ("Here you go:", None),
+            ("Change:", None),
+            ("**Before:**", None),
+            ("Update a.py", None),
+            ("src/a.py and src/b.py", None),
+            ("See https://example.com/a.py", None),
+            ("https://example.com/a.py", None),
+            ("That is done.", None),
+            ("done.", None),
+            ("...", None),
+            ("1.2.3", None),
+            ("<div>", None),
+            (">>>>>>> REPLACE", None),
+            ("src/", None),
+        ];
+        for (line, expected) in cases {
+            assert_eq!(path_on_line(line, &known).as_deref(), expected, "{line:?}");
+        }
+    }
+
+    #[test]
+    fn names_on_a_fence() {
+        let cases = [
+            ("src/a.py", Some("src/a.py")),
+            ("a.py", Some("a.py")),
+            ("python:src/a.py", Some("src/a.py")),
+            ("python src/a.py", Some("src/a.py")),
+            ("12:15:src/a.py", Some("src/a.py")),
+            ("python path=src/a.py", Some("src/a.py")),
+            ("python {path=src/a.py}", Some("src/a.py")),
+            ("ts title=\"my notes.md\"", Some("my notes.md")),
+            ("C:/x/a.py", Some("C:/x/a.py")),
+            ("markdown", None),
+            ("makefile", None),
+            ("c++", None),
+            ("", None),
+        ];
+        for (info, expected) in cases {
+            assert_eq!(path_on_fence(info, &BTreeSet::new()).as_deref(), expected, "{info:?}");
+        }
+    }
+}

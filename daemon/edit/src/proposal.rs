@@ -1,0 +1,60 @@
+//! What a reply would do to the files.
+
+use paird_base::{Content, Problem, RepoPath};
+use serde::{Deserialize, Serialize};
+
+use crate::block::Block;
+use crate::change::{FileChange, Plan, PlanError};
+use crate::fail::Failed;
+use crate::ladder::Hunk;
+
+/// What happens to a path.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Op {
+    Add,
+    Modify,
+    Delete,
+    Move { to: RepoPath },
+}
+
+/// One path's change by one reply.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Edit {
+    pub path: RepoPath,
+    pub op: Op,
+    /// The file exists and is not one of the chat's.
+    pub outside_chat: bool,
+    /// The file does not exist yet.
+    pub creates: bool,
+    /// The name in the reply, if its blocks were found in this file instead.
+    pub redirected_from: Option<RepoPath>,
+    /// The blocks' places, in reply order.
+    pub hunks: Vec<Hunk>,
+    /// The blocks themselves: what waits for an answer is planned again on the file as it is then.
+    pub blocks: Vec<Block>,
+    pub before: Option<Content>,
+    /// Equal to `before` if there was nothing to do.
+    pub after: Option<Content>,
+}
+
+/// What a reply would do. Nothing is written.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Proposal {
+    /// One for each path, in the order of their first blocks.
+    pub edits: Vec<Edit>,
+    pub failed: Vec<Failed>,
+    /// From parsing.
+    pub problems: Vec<Problem>,
+}
+
+impl Proposal {
+    /// The edits as changes that may be written together, whether or not other blocks failed; no-ops are left out.
+    pub fn plan(&self) -> Result<Plan, PlanError> {
+        Plan::new(self.edits.iter().map(|edit| FileChange {
+            path: edit.path.clone(),
+            before: edit.before.clone(),
+            after: edit.after.clone(),
+        }))
+    }
+}

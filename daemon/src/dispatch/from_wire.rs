@@ -1,0 +1,80 @@
+//! Wire values as the session's own.
+
+use std::collections::BTreeSet;
+
+use paird_base::RepoPath;
+use paird_protocol as wire;
+
+use super::{Daemon, Fault};
+use crate::session::{ApplyMode, CommitMode, DirtyCommits, Error, Mode, OnPartial, Selection, SettingsPatch};
+
+/// Settings, and the files beside them.
+pub(super) fn settings(params: wire::SessionNewParams) -> (SettingsPatch, Option<Vec<String>>, Option<Vec<String>>) {
+    // Diff is the only format there is, so there is nothing to choose yet.
+    let (Some(wire::EditFormat::Diff) | None) = params.edit_format;
+    let patch = SettingsPatch {
+        mode: params.mode.map(|mode| match mode {
+            wire::Mode::Code => Mode::Code,
+            wire::Mode::Ask => Mode::Ask,
+        }),
+        model: params.model,
+        weak_model: params.weak_model,
+        editor_model: params.editor_model,
+        commit_mode: params.commit_mode.map(|mode| match mode {
+            wire::CommitMode::Auto => CommitMode::Auto,
+            wire::CommitMode::None => CommitMode::None,
+        }),
+        apply_mode: params.apply_mode.map(|mode| match mode {
+            wire::ApplyMode::Auto => ApplyMode::Auto,
+            wire::ApplyMode::Review => ApplyMode::Review,
+            wire::ApplyMode::Dry => ApplyMode::Dry,
+        }),
+        on_partial: params.on_partial.map(|mode| match mode {
+            wire::OnPartial::Hold => OnPartial::Hold,
+            wire::OnPartial::Apply => OnPartial::Apply,
+        }),
+        dirty_commits: params.dirty_commits.map(|mode| match mode {
+            wire::DirtyCommits::Overlap => DirtyCommits::Overlap,
+            wire::DirtyCommits::Always => DirtyCommits::Always,
+            wire::DirtyCommits::Never => DirtyCommits::Never,
+        }),
+    };
+    (patch, params.files, params.read_only)
+}
+
+/// Names as paths, each once, in the order they came.
+pub(super) fn paths(names: &[String]) -> Result<Vec<RepoPath>, Fault> {
+    let mut seen = BTreeSet::new();
+    let mut paths = Vec::new();
+    for name in names {
+        let path = RepoPath::parse(name).map_err(Error::from)?;
+        if seen.insert(path.clone()) {
+            paths.push(path);
+        }
+    }
+    Ok(paths)
+}
+
+/// Names as paths of files that may join a chat.
+pub(super) fn chat_files(daemon: &Daemon, names: &[String]) -> Result<Vec<RepoPath>, Fault> {
+    let paths = paths(names)?;
+    for path in &paths {
+        daemon.tree.check_chat_file(path)?;
+    }
+    Ok(paths)
+}
+
+pub(super) fn selection(selection: wire::Selection) -> Result<Selection, Fault> {
+    let wire::Selection { path, start_line, end_line } = selection;
+    if start_line == 0 || end_line < start_line {
+        return Err(Fault::new(wire::ErrorKind::InvalidParams, format!("lines {start_line} to {end_line} are no range"))
+            .hint("lines count from 1 and both ends belong to the range"));
+    }
+    Ok(Selection { path: RepoPath::parse(&path).map_err(Error::from)?, start_line, end_line })
+}
+
+pub(super) const fn format(format: wire::EditFormat) -> paird_edit::Format {
+    match format {
+        wire::EditFormat::Diff => paird_edit::Format::Diff,
+    }
+}

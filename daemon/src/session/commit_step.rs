@@ -1,0 +1,198 @@
+//! The commit of a job: made after its files are written, completed by the next start if a crash came between.
+//!
+//! A commit that cannot be made never takes the edit back: the files stay, the reason is told.
+
+use paird_base::RepoPath;
+use paird_base::limits::SUBJECT_CHARS_MAX;
+use paird_edit::{FileChange, Plan, Record};
+use paird_vcs::{CommitKind, CommitRequest, DirtyPolicy, Outcome, Prepared, PreparedCommit, UndoPrepared};
+use serde::{Deserialize, Serialize};
+
+use super::entry::Commit;
+use super::error::Error;
+use super::lane::{Intent, What};
+use super::settings::DirtyCommits;
+use super::tree::Tree;
+
+/// How often a commit is prepared anew because HEAD moved meanwhile.
+const MOVED_TRIES: usize = 3;
+
+/// What a job's commit shall say.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct CommitOrder {
+    pub subject: String,
+    pub trailers: Vec<(String, String)>,
+    pub dirty: DirtyCommits,
+}
+
+impl CommitOrder {
+    /// The subject is the first line of what was asked, cut at a word; the trailer names the model.
+    #[must_use]
+    pub fn new(asked: &str, model: &str, dirty: DirtyCommits) -> Self {
+        let trailer = ("Co-authored-by".to_owned(), format!("paird ({}) <paird@localhost>", one_line(model)));
+        Self { subject: subject(asked), trailers: vec![trailer], dirty }
+    }
+}
+
+/// Control characters, which a model or a paste may bring, become blanks; a leading `-` could be read as an option.
+fn one_line(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect::<String>().trim().trim_start_matches('-').trim().to_owned()
+}
+
+fn subject(asked: &str) -> String {
+    let line = one_line(asked.lines().find(|l| !l.trim().is_empty()).unwrap_or(""));
+    if line.is_empty() {
+        return "Edit files".to_owned();
+    }
+    if line.chars().count() <= SUBJECT_CHARS_MAX {
+        return line;
+    }
+    let cut: String = line.chars().take(SUBJECT_CHARS_MAX - 1).collect();
+    let words = cut.rsplit_once(' ').map_or(cut.as_str(), |(words, _)| words);
+    format!("{words}…")
+}
+
+/// What became of a job's commit.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Committed {
+    /// In order; a commit of the person's own changes may come first.
+    pub commits: Vec<Commit>,
+    /// Edits that stay uncommitted, and why.
+    pub uncommitted: Vec<(RepoPath, String)>,
+    /// Where HEAD is after a commit was taken back.
+    pub head: Option<String>,
+}
+
+/// What a record notes about its commit, in order.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Note {
+    Prepared(Prepared),
+    Committed(Committed),
+}
+
+/// Makes the commit that the intent asks for, or says why not. Doing it again after a crash does only what is missing.
+pub(super) fn run(tree: &Tree, record: &mut Record, intent: &Intent, foreign: &[RepoPath]) -> Committed {
+    let notes = record.notes().iter().rev().filter_map(|note| serde_json::from_value::<Note>(note.clone()).ok());
+    let last = notes.into_iter().next();
+    if let Some(Note::Committed(committed)) = last {
+        return committed;
+    }
+    let committed = match attempt(tree, record, intent, foreign, last) {
+        Ok(committed) => committed,
+        Err(error) => {
+            tracing::warn!(error = %error.chain(), "edits stay uncommitted");
+            let reason = match error.hint() {
+                Some(hint) => format!("{}; {hint}", error.chain()),
+                None => error.chain(),
+            };
+            Committed { uncommitted: paths(record).into_iter().map(|p| (p, reason.clone())).collect(), ..Committed::default() }
+        }
+    };
+    if let Err(error) = note(record, &Note::Committed(committed.clone())) {
+        tracing::warn!(error = %error.chain(), "a commit is not in its write record");
+    }
+    committed
+}
+
+fn attempt(tree: &Tree, record: &mut Record, intent: &Intent, foreign: &[RepoPath], last: Option<Note>) -> Result<Committed, Error> {
+    if let What::UndoCommit { prepared, .. } = &intent.what {
+        tree.open_repo()?.undo_publish(prepared)?;
+        return Ok(Committed { head: Some(prepared.parent.clone()), ..Committed::default() });
+    }
+    let Some(order) = &intent.order.commit else {
+        return Ok(Committed::default());
+    };
+    let repo = tree.open_repo()?;
+    let changes: Vec<FileChange> = record.changes()?.into_iter().filter(|c| !foreign.contains(&c.path)).collect();
+    if let Some(why) = repo.unsupported()? {
+        let reason = format!("this repository {why}, which paird does not run yet; commit by hand");
+        return Ok(Committed { uncommitted: changes.into_iter().map(|c| (c.path, reason.clone())).collect(), ..Committed::default() });
+    }
+    let changes: Vec<paird_vcs::Change> =
+        changes.into_iter().map(|c| paird_vcs::Change { path: c.path, before: c.before, after: c.after }).collect();
+    let request = CommitRequest { changes: &changes, message: &order.subject, trailers: &order.trailers, dirty: policy(order.dirty) };
+    let mut prepared = match last {
+        Some(Note::Prepared(prepared)) => prepared,
+        _ => prepare(&repo, &request, record)?,
+    };
+    let mut tries = MOVED_TRIES;
+    loop {
+        tries -= 1;
+        match repo.publish(&prepared) {
+            Ok(_) => return Ok(made(&prepared)),
+            Err(paird_vcs::Error::Moved { .. }) if tries > 0 => prepared = prepare(&repo, &request, record)?,
+            Err(error) => return Err(error.into()),
+        }
+    }
+}
+
+fn prepare(repo: &paird_vcs::Repo, request: &CommitRequest<'_>, record: &mut Record) -> Result<Prepared, Error> {
+    let prepared = repo.prepare(request)?;
+    note(record, &Note::Prepared(prepared.clone()))?;
+    paird_base::fault::point("commit.noted");
+    Ok(prepared)
+}
+
+fn made(prepared: &Prepared) -> Committed {
+    let commits = match &prepared.outcome {
+        Outcome::Nothing => Vec::new(),
+        Outcome::Commits(commits) => commits.iter().map(made_one).collect(),
+    };
+    let uncommitted = prepared.uncommitted.iter().map(|u| (u.path.clone(), u.reason.clone())).collect();
+    Committed { commits, uncommitted, head: None }
+}
+
+fn made_one(commit: &PreparedCommit) -> Commit {
+    Commit {
+        hash: commit.hash.clone(),
+        subject: commit.subject.clone(),
+        paths: commit.paths.clone(),
+        dirty: commit.kind == CommitKind::Dirty,
+    }
+}
+
+/// The plan that gives the files of a commit back, and what then moves HEAD, if the commit may be taken back at all.
+pub(super) fn undo_plan(tree: &Tree, commit: &Commit) -> Result<(Plan, UndoPrepared), Error> {
+    let kind = if commit.dirty { CommitKind::Dirty } else { CommitKind::Edit };
+    let undo = tree.open_repo()?.undo_check(&commit.hash, kind)?;
+    // As git does it: directories that a removed file leaves empty go with it.
+    let emptied: Vec<RepoPath> = undo.changes.iter().filter(|c| c.after.is_none()).flat_map(|c| parents(&c.path)).collect();
+    let changes = undo.changes.into_iter().map(|c| FileChange { path: c.path, before: c.before, after: c.after });
+    let plan = Plan::new(changes).map_err(|error| Error::Conflict { message: error.to_string(), paths: Vec::new() })?;
+    Ok((plan.with_emptied_dirs(emptied), undo.prepared))
+}
+
+fn parents(path: &RepoPath) -> impl Iterator<Item = RepoPath> {
+    std::iter::successors(path.parent(), RepoPath::parent)
+}
+
+fn note(record: &mut Record, note: &Note) -> Result<(), Error> {
+    let value = serde_json::to_value(note).map_err(|source| super::log::LogError::Encode { source })?;
+    Ok(record.note(value)?)
+}
+
+fn paths(record: &Record) -> Vec<RepoPath> {
+    record.changes().map(|changes| changes.into_iter().map(|c| c.path).collect()).unwrap_or_default()
+}
+
+const fn policy(dirty: DirtyCommits) -> DirtyPolicy {
+    match dirty {
+        DirtyCommits::Overlap => DirtyPolicy::Overlap,
+        DirtyCommits::Always => DirtyPolicy::Always,
+        DirtyCommits::Never => DirtyPolicy::Never,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_subject_is_one_bounded_line_that_is_no_option() {
+        assert_eq!(subject("\n  --amend the\tlist\nmore"), "amend the list");
+        assert_eq!(subject(""), "Edit files");
+        let long = subject(&"word ".repeat(40));
+        assert!(long.chars().count() <= SUBJECT_CHARS_MAX && long.ends_with("word…"), "{long}");
+    }
+}

@@ -1,0 +1,195 @@
+//! What a session's log says: typed entries from which its whole state follows.
+//!
+//! These types are stored for ever: a new member gets a default, a changed meaning gets a new entry.
+
+use paird_base::RepoPath;
+use paird_edit::{Block, Failed, Hunk, Op, RecordId};
+use paird_provider::Cursor;
+use serde::{Deserialize, Serialize};
+
+use super::ids::{EditId, QuestionId, SessionId, TurnId};
+use super::question::Question;
+use super::settings::Settings;
+use super::usage::Usage;
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum Entry {
+    Created {
+        session: SessionId,
+        settings: Settings,
+        files: Vec<RepoPath>,
+        read_only: Vec<RepoPath>,
+    },
+    Configured {
+        settings: Settings,
+    },
+    /// The chat's files as they are from here on.
+    Context {
+        files: Vec<RepoPath>,
+        read_only: Vec<RepoPath>,
+    },
+    /// A user message, queued.
+    Prompted {
+        turn: TurnId,
+        text: String,
+        selection: Option<Selection>,
+    },
+    Started {
+        turn: TurnId,
+    },
+    /// One request's whole reply. `asked` is the user side of the exchange as it was sent.
+    Replied {
+        turn: TurnId,
+        asked: String,
+        text: String,
+        usage: Usage,
+        stop: String,
+    },
+    /// Where the replay file of this session stands.
+    Replayed {
+        path: String,
+        cursor: Cursor,
+    },
+    /// Edits that are new to the session, in whatever state they came.
+    Edits {
+        edits: Vec<EditEntry>,
+    },
+    EditsAre {
+        edits: Vec<EditId>,
+        status: EditStatus,
+        write: Option<RecordId>,
+    },
+    /// `made` is what the commits made of the turn's edits: applied, or undone.
+    Committed {
+        turn: Option<TurnId>,
+        commits: Vec<Commit>,
+        made: EditStatus,
+    },
+    CommitUndone {
+        commit: Commit,
+    },
+    Asked {
+        question: Question,
+    },
+    Answered {
+        question: QuestionId,
+        option: String,
+    },
+    /// Something that the next request tells the model.
+    Note {
+        text: String,
+    },
+    Finished {
+        turn: TurnId,
+        report: Box<Report>,
+    },
+    Cleared,
+    Closed,
+}
+
+/// A piece of a file that a message is about; lines from 1, inclusive.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Selection {
+    pub path: RepoPath,
+    pub start_line: u32,
+    pub end_line: u32,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EditStatus {
+    Proposed,
+    Applied,
+    Rejected,
+    Superseded,
+    Undone,
+}
+
+/// One reply's change of one file. What waits in a proposal is its blocks, which are placed anew before writing.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct EditEntry {
+    pub id: EditId,
+    pub turn: Option<TurnId>,
+    pub path: RepoPath,
+    pub op: Op,
+    pub status: EditStatus,
+    pub outside_chat: bool,
+    pub creates: bool,
+    pub redirected_from: Option<RepoPath>,
+    pub hunks: Vec<Hunk>,
+    pub blocks: Vec<Block>,
+    /// The write record that holds its file before and after, once it was applied.
+    pub write: Option<RecordId>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Commit {
+    pub hash: String,
+    pub subject: String,
+    pub paths: Vec<RepoPath>,
+    /// Of the person's own changes, made before an edit that overlaps them.
+    #[serde(default)]
+    pub dirty: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    Done,
+    Held,
+    Cancelled,
+    Failed,
+}
+
+/// Why a turn failed, in the wire's terms but for the wire's types.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Failure {
+    pub message: String,
+    pub kind: super::error::Kind,
+    pub hint: Option<String>,
+    pub retryable: bool,
+}
+
+/// How a turn ended. Exactly one for each.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Report {
+    pub outcome: Outcome,
+    pub error: Option<Failure>,
+    pub reply: String,
+    pub edits: Vec<EditEntry>,
+    pub failed: Vec<Failed>,
+    pub commits: Vec<Commit>,
+    pub shell_commands: Vec<String>,
+    pub usage: Usage,
+    /// Further requests that showed the model blocks it had to send again.
+    pub reflections: u32,
+    pub stop: Option<String>,
+}
+
+impl Report {
+    /// Of a turn that has done nothing yet.
+    #[must_use]
+    pub const fn empty() -> Self {
+        Self {
+            outcome: Outcome::Done,
+            error: None,
+            reply: String::new(),
+            edits: Vec::new(),
+            failed: Vec::new(),
+            commits: Vec::new(),
+            shell_commands: Vec::new(),
+            usage: Usage { requests: 0, input: 0, output: 0, cached_read: 0, cached_write: 0, reported: false },
+            reflections: 0,
+            stop: None,
+        }
+    }
+
+    /// Takes in what a write did.
+    pub fn land(&mut self, landed: &super::lane::Landed) {
+        if let super::lane::What::Apply { edits } = &landed.intent.what {
+            self.edits.extend(edits.iter().cloned());
+        }
+        self.commits.extend(landed.committed.commits.iter().cloned());
+    }
+}

@@ -1,0 +1,63 @@
+//! Undo and redo of applied edits: each is a change of one file whose two states are in a write record.
+
+use std::collections::BTreeMap;
+
+use paird_base::{Content, Found, RepoPath};
+use paird_edit::{FileChange, Journal, Plan, RecordId};
+
+use super::entry::EditStatus;
+use super::error::Error;
+use super::lane::Flip;
+use super::tree::Tree;
+
+/// The plan that makes the edits undone (given newest first) or applied again (given oldest first). Each file must be
+/// exactly what the edit left, or what it found; where it is not, nothing is planned.
+pub(super) fn plan(tree: &Tree, journal: &Journal, flips: &[Flip], to: EditStatus) -> Result<Plan, Error> {
+    let mut now: BTreeMap<RepoPath, Option<Content>> = BTreeMap::new();
+    let mut disk = BTreeMap::new();
+    let mut conflicts = Vec::new();
+    let mut made_dirs = Vec::new();
+    for flip in flips {
+        if !now.contains_key(&flip.path) {
+            let found = on_disk(tree, &flip.path)?;
+            disk.insert(flip.path.clone(), found.clone());
+            now.insert(flip.path.clone(), found);
+        }
+        let change = recorded(journal, &flip.write, &flip.path)?;
+        if to == EditStatus::Undone && change.before.is_none() {
+            let above = |dir: &&RepoPath| flip.path.as_str().strip_prefix(dir.as_str()).is_some_and(|rest| rest.starts_with('/'));
+            made_dirs.extend(journal.load(&flip.write)?.made_dirs().iter().filter(above).cloned());
+        }
+        let (from, into) = if to == EditStatus::Undone { (change.after, change.before) } else { (change.before, change.after) };
+        if now.get(&flip.path) == Some(&from) {
+            now.insert(flip.path.clone(), into);
+        } else {
+            conflicts.push(flip.path.clone());
+        }
+    }
+    if !conflicts.is_empty() {
+        conflicts.dedup();
+        let names = conflicts.iter().map(RepoPath::as_str).collect::<Vec<_>>().join(", ");
+        return Err(Error::Conflict { message: format!("{names} changed since the edit"), paths: conflicts });
+    }
+    let changes = disk.into_iter().map(|(path, before)| {
+        let after = now.get(&path).cloned().flatten();
+        FileChange { path, before, after }
+    });
+    let plan = Plan::new(changes).map_err(|error| Error::Conflict { message: error.to_string(), paths: Vec::new() })?;
+    Ok(plan.with_emptied_dirs(made_dirs))
+}
+
+/// The change that a write made to a path. A record that is gone or damaged is an error, never a deletion.
+pub(super) fn recorded(journal: &Journal, write: &RecordId, path: &RepoPath) -> Result<FileChange, Error> {
+    let changes = journal.load(write)?.changes()?;
+    changes.into_iter().find(|c| c.path == *path).ok_or_else(|| Error::NotFound { what: "record of a write to", id: path.to_string() })
+}
+
+fn on_disk(tree: &Tree, path: &RepoPath) -> Result<Option<Content>, Error> {
+    match tree.root.read(path, paird_base::limits::FILE_BYTES_MAX)? {
+        Found::File(content) => Ok(Some(content)),
+        Found::Absent => Ok(None),
+        Found::Other(what) => Err(Error::UnsupportedFile { path: path.clone(), what: what.to_owned() }),
+    }
+}

@@ -1,0 +1,300 @@
+//! The write lane: the one owner of writes to the work tree and its repository.
+//!
+//! One thread takes one job at a time and finishes it, whoever asked and whether or not they still listen: a job is
+//! written and committed, or nothing of it is there. Jobs come in through a bounded channel, results go back as values.
+//! A record of each job (what it writes, before and after) is in the journal before the first byte changes; a job that
+//! a crash interrupted is completed when the next daemon starts.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::thread::JoinHandle;
+
+use paird_base::limits::WRITE_LANE_QUEUE;
+use paird_base::{Clock, RepoPath};
+use paird_edit::{FileChange, Journal, Plan, Record, RecordId, Scope, State, TempArea};
+use paird_vcs::UndoPrepared;
+use serde::{Deserialize, Serialize};
+use tokio::sync::{mpsc, oneshot};
+
+use super::commit_step::{self, CommitOrder, Committed};
+use super::entry::{Commit, EditEntry, EditStatus};
+use super::error::Error;
+use super::events::LineChange;
+use super::ids::{EditId, SessionId, TurnId};
+use super::line_changes::line_changes;
+use super::place::{Placed, place};
+use super::tree::Tree;
+
+/// How often a job is planned anew because somebody saved one of its files meanwhile.
+const CONFLICT_TRIES: usize = 3;
+
+/// Who asked for a job, and whether it is committed.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Order {
+    pub session: Option<SessionId>,
+    pub turn: Option<TurnId>,
+    pub commit: Option<CommitOrder>,
+}
+
+/// What a job means, stored with its record so that the next daemon can tell the session.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Intent {
+    pub order: Order,
+    pub what: What,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(tag = "job", rename_all = "snake_case")]
+pub enum What {
+    /// Proposals become files.
+    Apply { edits: Vec<EditEntry> },
+    /// Applied edits go back, or undone ones come again.
+    Flip { edits: Vec<(EditId, RepoPath)>, to: EditStatus },
+    /// A commit of ours is taken back.
+    UndoCommit { commit: Commit, edits: Vec<EditId>, to: EditStatus, prepared: Box<UndoPrepared> },
+}
+
+/// What became of a job.
+#[derive(Debug, Clone)]
+pub struct Landed {
+    /// The record to settle once the session's log has it; `None` when there was nothing to write.
+    pub write: Option<RecordId>,
+    pub intent: Intent,
+    /// For each path that was written, the lines that changed.
+    pub changes: Vec<(RepoPath, Vec<LineChange>)>,
+    pub committed: Committed,
+    /// Paths that a person changed before a crash was repaired; they were left alone.
+    pub foreign: Vec<RepoPath>,
+}
+
+/// Why a job wrote nothing.
+#[derive(Debug)]
+pub enum Refused {
+    /// Blocks that no longer find their place.
+    Blocks(Vec<paird_edit::Failed>),
+    Error(Error),
+}
+
+impl<E: Into<Error>> From<E> for Refused {
+    fn from(error: E) -> Self {
+        Self::Error(error.into())
+    }
+}
+
+/// An applied edit to take back or bring again: where its file's two states are kept.
+#[derive(Debug, Clone)]
+pub struct Flip {
+    pub edit: EditId,
+    pub path: RepoPath,
+    pub write: RecordId,
+}
+
+enum Job {
+    Apply { order: Order, edits: Vec<EditEntry>, scope: Scope },
+    Flip { order: Order, flips: Vec<Flip>, to: EditStatus },
+    UndoCommit { order: Order, commit: Commit, edits: Vec<EditId>, to: EditStatus },
+}
+
+enum Message {
+    Do(Job, oneshot::Sender<Result<Landed, Refused>>),
+    Settle(RecordId),
+    /// Ends the lane once the jobs before it are done.
+    Stop,
+    /// What a record says of one path.
+    Recall(RecordId, RepoPath, oneshot::Sender<Result<FileChange, Error>>),
+}
+
+/// A handle to the lane.
+#[derive(Clone)]
+pub struct Lane {
+    jobs: mpsc::Sender<Message>,
+}
+
+impl Lane {
+    /// Repairs what a crash left, then starts the lane. The landed jobs are those whose session has to be told.
+    pub fn start(tree: Tree, state_dir: &Path, clock: &dyn Clock) -> Result<(Self, JoinHandle<()>, Vec<Landed>), Error> {
+        let (worker, open) = Worker::open(tree, state_dir)?;
+        let repaired = worker.repair(open)?;
+        worker.journal.prune(paird_base::limits::WRITE_RECORD_AGE, clock.unix_ms())?;
+        let (jobs, queue) = mpsc::channel(WRITE_LANE_QUEUE);
+        let thread = std::thread::Builder::new().name("write-lane".to_owned()).spawn(move || worker.run(queue)).map_err(|source| {
+            Error::Invalid { message: format!("start the write lane: {source}"), hint: "free some memory or raise the limit of threads" }
+        })?;
+        Ok((Self { jobs }, thread, repaired))
+    }
+
+    /// Places the edits' blocks on the files as they are now, writes them, and commits.
+    pub async fn apply(&self, order: Order, edits: Vec<EditEntry>, scope: Scope) -> Result<Landed, Refused> {
+        self.ask(Job::Apply { order, edits, scope }).await
+    }
+
+    /// Takes edits back (`to` undone, newest first) or brings them again (`to` applied, oldest first), if their files
+    /// still are what they left.
+    pub async fn flip(&self, order: Order, flips: Vec<Flip>, to: EditStatus) -> Result<Landed, Refused> {
+        self.ask(Job::Flip { order, flips, to }).await
+    }
+
+    /// Takes back a commit of ours that is HEAD, with the edits it holds.
+    pub async fn undo_commit(&self, order: Order, commit: Commit, edits: Vec<EditId>, to: EditStatus) -> Result<Landed, Refused> {
+        self.ask(Job::UndoCommit { order, commit, edits, to }).await
+    }
+
+    /// The session's log has it: from here on the record is needed for undo only.
+    pub async fn settle(&self, write: RecordId) {
+        // A lane that is gone leaves the record open; the next start tells the session once more, which changes nothing.
+        let _ = self.jobs.send(Message::Settle(write)).await;
+    }
+
+    /// Takes no more jobs once those that were asked for are done.
+    pub async fn stop(&self) {
+        // A lane that is gone has stopped.
+        let _ = self.jobs.send(Message::Stop).await;
+    }
+
+    /// The change of one file that a write made.
+    pub async fn recorded(&self, write: RecordId, path: RepoPath) -> Result<FileChange, Error> {
+        let (reply, answer) = oneshot::channel();
+        self.jobs.send(Message::Recall(write, path, reply)).await.map_err(|_| Error::Stopping)?;
+        answer.await.map_err(|_| Error::Stopping)?
+    }
+
+    async fn ask(&self, job: Job) -> Result<Landed, Refused> {
+        let (reply, answer) = oneshot::channel();
+        self.jobs.send(Message::Do(job, reply)).await.map_err(|_| Error::Stopping)?;
+        answer.await.map_err(|_| Error::Stopping)?
+    }
+}
+
+struct Worker {
+    tree: Tree,
+    journal: Journal,
+    temp: TempArea,
+    /// A write that stopped half way and could not be taken back. Nothing else is written before it is.
+    unfinished: Option<RecordId>,
+}
+
+impl Worker {
+    /// With the records that an earlier daemon left open.
+    fn open(tree: Tree, state_dir: &Path) -> Result<(Self, Vec<Record>), Error> {
+        let (journal, open) = Journal::open(&state_dir.join("writes"))?;
+        let git_dir = if tree.repository { Some(tree.open_repo()?.git_dir().join("paird").join("tmp")) } else { None };
+        let own = state_dir.join("tmp");
+        let candidates: Vec<&Path> = git_dir.iter().map(PathBuf::as_path).chain([own.as_path()]).collect();
+        let temp = TempArea::open(&tree.root, &candidates);
+        Ok((Self { tree, journal, temp, unfinished: None }, open))
+    }
+
+    fn run(mut self, mut queue: mpsc::Receiver<Message>) {
+        while let Some(message) = queue.blocking_recv() {
+            match message {
+                // Whoever asked may be gone: the job is done all the same.
+                Message::Do(job, reply) => drop(reply.send(self.work(job))),
+                Message::Settle(write) => self.settle(&write),
+                Message::Stop => break,
+                Message::Recall(write, path, reply) => drop(reply.send(super::flip::recorded(&self.journal, &write, &path))),
+            }
+        }
+    }
+
+    fn work(&mut self, job: Job) -> Result<Landed, Refused> {
+        self.finish_unfinished()?;
+        match job {
+            Job::Apply { order, edits, scope } => self.apply(&order, &edits, &scope),
+            Job::Flip { order, flips, to } => {
+                let plan = super::flip::plan(&self.tree, &self.journal, &flips, to)?;
+                let edits = flips.into_iter().map(|f| (f.edit, f.path)).collect();
+                Ok(self.carry_out(&plan, Intent { order, what: What::Flip { edits, to } })?)
+            }
+            Job::UndoCommit { order, commit, edits, to } => {
+                let (plan, prepared) = commit_step::undo_plan(&self.tree, &commit)?;
+                let prepared = Box::new(prepared);
+                Ok(self.carry_out(&plan, Intent { order, what: What::UndoCommit { commit, edits, to, prepared } })?)
+            }
+        }
+    }
+
+    /// Takes back what could not be taken back when it failed: the disk may have room again.
+    fn finish_unfinished(&mut self) -> Result<(), Error> {
+        if let Some(write) = self.unfinished.clone() {
+            paird_edit::recover(&self.tree.root, &self.temp, &mut self.journal.load(&write)?)?;
+            self.unfinished = None;
+        }
+        Ok(())
+    }
+
+    fn settle(&self, write: &RecordId) {
+        let done = self.journal.load(write).and_then(|mut record| record.finish());
+        if let Err(error) = done {
+            tracing::warn!(%write, %error, "a write record stays open");
+        }
+    }
+
+    fn apply(&mut self, order: &Order, edits: &[EditEntry], scope: &Scope) -> Result<Landed, Refused> {
+        let mut tries = CONFLICT_TRIES;
+        loop {
+            let Placed { plan, edits } = place(&self.tree, edits, scope)?;
+            tries -= 1;
+            match self.carry_out(&plan, Intent { order: order.clone(), what: What::Apply { edits } }) {
+                // Somebody saved a file between the look and the exchange: look again, a few times.
+                Err(Error::Write(paird_edit::WriteError::Conflict { .. })) if tries > 0 => {}
+                result => return Ok(result?),
+            }
+        }
+    }
+
+    /// Journal, files, commit: the steps that a crash may interrupt anywhere.
+    fn carry_out(&mut self, plan: &Plan, intent: Intent) -> Result<Landed, Error> {
+        if plan.is_empty() && !matches!(intent.what, What::UndoCommit { .. }) {
+            return Ok(Landed { write: None, intent, changes: Vec::new(), committed: Committed::default(), foreign: Vec::new() });
+        }
+        let meta = serde_json::to_value(&intent).map_err(|source| super::log::LogError::Encode { source })?;
+        let mut record = self.journal.begin(&self.tree.root, plan, meta)?;
+        if let Err(error) = paird_edit::write(&self.tree.root, &self.temp, &mut record) {
+            if matches!(error, paird_edit::WriteError::Unfinished { .. }) {
+                self.unfinished = Some(record.id().clone());
+            }
+            return Err(error.into());
+        }
+        let committed = commit_step::run(&self.tree, &mut record, &intent, &[]);
+        Ok(Landed {
+            write: Some(record.id().clone()),
+            intent,
+            changes: plan.changes().iter().map(|c| (c.path.clone(), line_changes(c))).collect(),
+            committed,
+            foreign: Vec::new(),
+        })
+    }
+
+    /// Completes every job that a crash interrupted, oldest first.
+    fn repair(&self, open: Vec<Record>) -> Result<Vec<Landed>, Error> {
+        if self.tree.repository {
+            self.tree.open_repo()?.recover_lock()?;
+        }
+        let mut landed = Vec::new();
+        for mut record in open {
+            match self.repair_one(&mut record) {
+                Ok(done) => landed.extend(done),
+                Err(error) => tracing::error!(write = %record.id(), error = %error.chain(), "an interrupted write could not be completed"),
+            }
+        }
+        Ok(landed)
+    }
+
+    fn repair_one(&self, record: &mut Record) -> Result<Option<Landed>, Error> {
+        let intent: Intent = serde_json::from_value(record.meta().clone()).map_err(|source| super::log::LogError::Encode { source })?;
+        let recovered = paird_edit::recover(&self.tree.root, &self.temp, record)?;
+        if record.state() == State::RolledBack {
+            return Ok(None);
+        }
+        let changes = record.changes()?;
+        let committed = commit_step::run(&self.tree, record, &intent, &recovered.foreign);
+        let foreign: BTreeSet<_> = recovered.foreign.iter().collect();
+        let changes = changes.iter().filter(|c| !foreign.contains(&c.path)).map(|c| (c.path.clone(), line_changes(c))).collect();
+        let landed = Landed { write: Some(record.id().clone()), intent, changes, committed, foreign: recovered.foreign };
+        if landed.intent.order.session.is_none() {
+            record.finish()?;
+            return Ok(None);
+        }
+        Ok(Some(landed))
+    }
+}

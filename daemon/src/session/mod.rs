@@ -1,0 +1,45 @@
+//! A session: a chat with its files, settings, history and edits, which outlives connections and restarts.
+//!
+//! The only room that uses more than one leaf. Read in this order: `entry` (what a log says), `state` (what follows from
+//! it), `owner` (who changes it), `turn` (what happens between a message and its report), `lane` (who writes files).
+
+mod commit_step;
+mod context;
+mod entry;
+mod error;
+mod events;
+mod flip;
+mod ids;
+mod lane;
+mod line_changes;
+mod log;
+mod loose;
+mod models;
+mod owner;
+mod place;
+mod prompts;
+mod question;
+mod settings;
+mod state;
+mod store;
+mod tree;
+mod turn;
+mod usage;
+
+pub use commit_step::Committed;
+pub use entry::{Commit, EditEntry, EditStatus, Failure, Outcome, Report, Selection};
+pub use error::{Error, Kind};
+pub use events::{Event, Events, Filter, Happening, LineChange, Listening};
+pub use ids::{EditId, QuestionId, SessionId, TurnId};
+pub use lane::{Flip, Landed, Lane, Order, Refused, What};
+pub use line_changes::unified;
+pub use loose::Loose;
+pub use models::{Models, is_key_name};
+pub use owner::{Owner, Session, Shared, Which};
+pub use place::{entry as edit_entry, propose, scope};
+pub use question::{About, Question};
+pub use settings::{ApplyMode, CommitMode, DirtyCommits, Mode, OnPartial, Settings, SettingsPatch};
+pub use state::{SessionState, Turn, TurnPhase};
+pub use store::Sessions;
+pub use tree::Tree;
+pub use usage::Usage;

@@ -1,0 +1,78 @@
+//! From waiting blocks to a checked plan, on the files as they are now.
+
+use paird_base::RepoPath;
+use paird_edit::{Block, Edit, Parsed, Plan, Proposal, Scope};
+
+use super::entry::{EditEntry, EditStatus};
+use super::error::Error;
+use super::ids::{EditId, TurnId};
+use super::lane::Refused;
+use super::tree::Tree;
+
+/// Edits that all have their place.
+pub(super) struct Placed {
+    pub plan: Plan,
+    /// The same edits, their hunks where the blocks are now.
+    pub edits: Vec<EditEntry>,
+}
+
+/// Places the blocks of known edits anew. A block without a place refuses them all.
+pub(super) fn place(tree: &Tree, edits: &[EditEntry], scope: &Scope) -> Result<Placed, Refused> {
+    let mut blocks: Vec<Block> = edits.iter().flat_map(|e| e.blocks.iter().cloned()).collect();
+    blocks.sort_by_key(|b| b.index);
+    let proposal = propose(tree, blocks, scope, true)?;
+    if !proposal.failed.is_empty() {
+        return Err(Refused::Blocks(proposal.failed));
+    }
+    let plan = proposal.plan().map_err(|error| Error::Conflict { message: error.to_string(), paths: Vec::new() })?;
+    let edits = proposal.edits.into_iter().map(|edit| renewed(edits, edit)).collect();
+    Ok(Placed { plan, edits })
+}
+
+/// Reads the files that the blocks name and finds each block's place. `asked` says that a person or the policy has
+/// let the paths pass already, so that what git ignores is no obstacle; `.aiderignore` always is one.
+pub fn propose(tree: &Tree, blocks: Vec<Block>, scope: &Scope, asked: bool) -> Result<Proposal, Error> {
+    let parsed = Parsed { blocks, shell_commands: Vec::new(), problems: Vec::new() };
+    let wanted = paird_edit::wanted_paths(&parsed, scope);
+    let let_pass = if asked { &wanted } else { &scope.chat_files };
+    let mut refused = tree.refused(&wanted, let_pass)?;
+    refused.extend(scope.refused.clone());
+    let scope = Scope { chat_files: scope.chat_files.clone(), refused };
+    Ok(paird_edit::propose(&parsed, &tree.snapshot(wanted)?, &scope))
+}
+
+/// What a reply may touch in a chat: its files and new ones, but never those that are for reading.
+#[must_use]
+pub fn scope(files: &[RepoPath], read_only: &[RepoPath]) -> Scope {
+    let reason = |path: &RepoPath| (path.clone(), format!("{path} is in the chat for reading only"));
+    Scope { chat_files: files.iter().cloned().collect(), refused: read_only.iter().map(reason).collect() }
+}
+
+/// A new edit of a session.
+#[must_use]
+pub fn entry(edit: Edit, turn: Option<&TurnId>) -> EditEntry {
+    EditEntry {
+        id: EditId::fresh(),
+        turn: turn.cloned(),
+        path: edit.path,
+        op: edit.op,
+        status: EditStatus::Proposed,
+        outside_chat: edit.outside_chat,
+        creates: edit.creates,
+        redirected_from: edit.redirected_from,
+        hunks: edit.hunks,
+        blocks: edit.blocks,
+        write: None,
+    }
+}
+
+/// The edit under the id that clients know, or a new one where a block found its place in another file than before.
+fn renewed(known: &[EditEntry], edit: Edit) -> EditEntry {
+    let old = known.iter().find(|k| k.path == edit.path);
+    let turn = old.or_else(|| known.first()).and_then(|k| k.turn.clone());
+    let fresh = entry(edit, turn.as_ref());
+    match old {
+        Some(old) => EditEntry { id: old.id.clone(), outside_chat: old.outside_chat, ..fresh },
+        None => fresh,
+    }
+}

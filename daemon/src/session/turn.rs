@@ -1,0 +1,421 @@
+//! A turn, from a user message to its report. Read [`Turn::steps`] from top to bottom: that is what a turn does.
+//!
+//! A turn owns nothing: it works on a copy of the session's state and tells the owner what happened, step by step.
+//! Everything before the write can be cancelled at any await; the write itself cannot.
+
+use std::collections::VecDeque;
+
+use paird_base::limits::{REFLECTIONS_MAX, REPLY_BYTES_MAX};
+use paird_base::{Problem, RepoPath, Tokens};
+use paird_edit::{Block, DiffParser, Failed, Parsed, Proposal, Scope};
+use paird_provider::{Cursor, ReplyEvent, StopReason};
+use tokio::sync::{mpsc, oneshot};
+use tokio_util::sync::CancellationToken;
+
+use super::commit_step::CommitOrder;
+use super::context::{Context, first_question};
+use super::entry::{EditEntry, Failure, Outcome, Report, Selection};
+use super::error::Error;
+use super::ids::{EditId, SessionId, TurnId};
+use super::lane::{Landed, Lane, Order, Refused};
+use super::models::Model;
+use super::place;
+use super::prompts;
+use super::question::{APPLY, About, DISCARD, YES};
+use super::settings::{ApplyMode, CommitMode, Mode, OnPartial, Settings};
+use super::state::Exchange;
+use super::tree::Tree;
+use super::usage::Usage;
+
+/// What a turn tells the owner of its session, in order.
+pub(super) enum Step {
+    Delta(String),
+    Reasoning(String),
+    /// The partial reply is void; it starts anew.
+    Restarted,
+    /// The same request is sent again after a wait.
+    Retrying {
+        cause: String,
+        wait_ms: u64,
+    },
+    Replied {
+        asked: String,
+        reply: Reply,
+        usage: Usage,
+    },
+    /// Where the replay file stands after a request.
+    Replayed {
+        path: String,
+        cursor: Cursor,
+    },
+    Ask {
+        about: About,
+        answer: oneshot::Sender<String>,
+    },
+    /// A person let this path into the chat.
+    Joined(RepoPath),
+    /// Edits that wait for a person.
+    Proposed(Vec<EditEntry>),
+    /// Proposals that a person declined.
+    Rejected(Vec<EditId>),
+    Failed(Vec<Failed>),
+    Landed(Box<Landed>),
+    Finished(Box<Report>),
+}
+
+/// Everything that a turn needs, taken when it starts.
+pub(super) struct Turn {
+    pub session: SessionId,
+    pub id: TurnId,
+    pub text: String,
+    pub selection: Option<Selection>,
+    pub settings: Settings,
+    pub files: Vec<RepoPath>,
+    pub read_only: Vec<RepoPath>,
+    pub history: Vec<Exchange>,
+    pub notes: Vec<String>,
+    pub resume: Resume,
+    pub model: Result<Model, Failure>,
+    pub tree: Tree,
+    pub lane: Lane,
+    pub owner: mpsc::Sender<Step>,
+    pub cancel: CancellationToken,
+}
+
+/// What a restart found of a turn that it interrupted.
+#[derive(Default)]
+pub(super) struct Resume {
+    /// Its complete replies: their edits are placed without asking the model again.
+    pub replies: VecDeque<Reply>,
+    /// What a person had answered.
+    pub answers: Vec<(About, String)>,
+    /// No further request: who sent the message may be long gone.
+    pub offline: bool,
+}
+
+/// A whole reply of the model.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Reply {
+    pub text: String,
+    /// `length` says that it was cut off.
+    pub stop: String,
+}
+
+/// The stop reason of a reply that was cut off at the output limit.
+const LENGTH: &str = "length";
+
+/// Why a turn's steps end before their end.
+enum Halt {
+    Cancelled,
+    Failed(Error),
+}
+
+impl<E: Into<Error>> From<E> for Halt {
+    fn from(error: E) -> Self {
+        Self::Failed(error.into())
+    }
+}
+
+impl Turn {
+    /// Runs the turn to its one outcome.
+    pub(super) async fn run(mut self) {
+        let mut report = Report::empty();
+        report.outcome = match self.steps(&mut report).await {
+            Ok(outcome) => outcome,
+            Err(Halt::Cancelled) => Outcome::Cancelled,
+            Err(Halt::Failed(error)) => {
+                report.error = Some(Failure::from(&error));
+                Outcome::Failed
+            }
+        };
+        let _ = self.owner.send(Step::Finished(Box::new(report))).await;
+    }
+
+    async fn steps(&mut self, report: &mut Report) -> Result<Outcome, Halt> {
+        let mut asked = first_question(&self.text, self.selection.as_ref(), &self.notes, &self.tree);
+        let mut waiting: Vec<Block> = Vec::new();
+        let mut unplaced: Vec<Failed> = Vec::new();
+        loop {
+            let reply = match self.resume.replies.pop_front() {
+                Some(reply) => reply,
+                None => self.request(&asked, &waiting, report).await?,
+            };
+            report.reply.clone_from(&reply.text);
+            report.stop = Some(reply.stop.clone());
+            if self.settings.mode == Mode::Ask {
+                return Ok(Outcome::Done);
+            }
+
+            let mut parser = DiffParser::with_known(&self.files);
+            parser.push(&reply.text);
+            let parsed = parser.finish();
+            report.shell_commands.extend(parsed.shell_commands);
+            let broken = broken(parsed.problems, &reply);
+            let gave_up = parsed.blocks.is_empty() && !unplaced.is_empty();
+            if !gave_up {
+                add_blocks(&mut waiting, parsed.blocks);
+                let proposal = place::propose(&self.tree, waiting.clone(), &self.scope(), false)?;
+                unplaced = if proposal.failed.is_empty() && broken.is_empty() {
+                    match self.settle(proposal, report).await? {
+                        Settled::As(outcome) => return Ok(outcome),
+                        Settled::Lost(failed) => failed,
+                    }
+                } else {
+                    proposal.failed
+                };
+            }
+
+            let tried = Parsed { blocks: waiting.clone(), shell_commands: Vec::new(), problems: broken };
+            waiting.retain(|b| !unplaced.iter().any(|f| f.block == b.index));
+            self.tell(Step::Failed(unplaced.clone())).await;
+            if gave_up || report.reflections == REFLECTIONS_MAX {
+                report.failed = unplaced;
+                return self.hold(&waiting, report).await;
+            }
+            report.reflections += 1;
+            self.history.push(Exchange { turn: self.id.clone(), asked, reply: reply.text, stop: reply.stop });
+            asked = paird_edit::explain(&tried, &unplaced);
+        }
+    }
+
+    /// One request and its whole reply.
+    async fn request(&self, asked: &str, waiting: &[Block], report: &mut Report) -> Result<Reply, Halt> {
+        if self.resume.offline {
+            return Err(Error::Interrupted.into());
+        }
+        let model = self.model.as_ref().map_err(|error| Error::Model(error.clone()))?;
+        let mut context = Context::read(&self.tree, self.settings.mode, &self.files, &self.read_only);
+        context.history.clone_from(&self.history);
+        asked.clone_into(&mut context.asked);
+        if !waiting.is_empty() {
+            let pending = place::propose(&self.tree, waiting.to_vec(), &self.scope(), true)?;
+            context.overlay = pending.edits.into_iter().filter_map(|e| e.after.map(|after| (e.path, after))).collect();
+        }
+        let messages = context.messages();
+        let sent = messages.iter().fold(Tokens(0), |sum, m| sum + Tokens::estimate(&m.content));
+        let mut stream = model.provider.start(model.request(messages));
+
+        let mut text = String::new();
+        let finish = loop {
+            let event = tokio::select! {
+                () = self.cancel.cancelled() => None,
+                event = stream.next() => event,
+            };
+            match event {
+                None => {
+                    report.reply = text;
+                    self.tell_replayed(model).await;
+                    return Err(if self.cancel.is_cancelled() { Halt::Cancelled } else { Error::Stopping.into() });
+                }
+                Some(ReplyEvent::Delta(delta)) => {
+                    text.push_str(&delta);
+                    report.reply.clone_from(&text);
+                    self.tell(Step::Delta(delta)).await;
+                    if text.len() > REPLY_BYTES_MAX {
+                        return Err(paird_provider::Error::TooLong.into());
+                    }
+                }
+                Some(ReplyEvent::Reasoning(delta)) => self.tell(Step::Reasoning(delta)).await,
+                Some(ReplyEvent::Retrying { wait, cause }) => {
+                    self.tell(Step::Retrying { cause, wait_ms: u64::try_from(wait.as_millis()).unwrap_or(u64::MAX) }).await;
+                }
+                Some(ReplyEvent::Restarted) => {
+                    text.clear();
+                    self.tell(Step::Restarted).await;
+                }
+                Some(ReplyEvent::Finished(finish)) => break finish,
+                Some(ReplyEvent::Failed(error)) => {
+                    self.tell_replayed(model).await;
+                    return Err(error.into());
+                }
+            }
+        };
+        let usage = match finish.usage {
+            Some(usage) => Usage {
+                requests: 1,
+                input: usage.input.0,
+                output: usage.output.0,
+                cached_read: usage.cached_read.0,
+                cached_write: usage.cached_write.0,
+                reported: true,
+            },
+            None => Usage { requests: 1, input: sent.0, output: Tokens::estimate(&text).0, ..Usage::default() },
+        };
+        report.usage += usage;
+        self.tell_replayed(model).await;
+        let reply = Reply { text, stop: stop_word(finish.stop) };
+        self.tell(Step::Replied { asked: asked.to_owned(), reply: reply.clone(), usage }).await;
+        Ok(reply)
+    }
+
+    async fn tell_replayed(&self, model: &Model) {
+        if let Some(replayed) = &model.replayed {
+            let (path, cursor) = (replayed.path.clone(), replayed.replay.cursor());
+            self.tell(Step::Replayed { path, cursor }).await;
+        }
+    }
+
+    /// Every block has its place: asks what must be asked, then writes, or keeps for review.
+    async fn settle(&mut self, proposal: Proposal, report: &mut Report) -> Result<Settled, Halt> {
+        let edits: Vec<EditEntry> = proposal.edits.into_iter().map(|e| place::entry(e, Some(&self.id))).collect();
+        match self.settings.apply_mode {
+            ApplyMode::Dry => {
+                report.edits = edits;
+                return Ok(Settled::As(Outcome::Done));
+            }
+            ApplyMode::Review => {
+                let outcome = if edits.is_empty() { Outcome::Done } else { Outcome::Held };
+                self.propose(edits, report).await;
+                return Ok(Settled::As(outcome));
+            }
+            ApplyMode::Auto => {}
+        }
+        let (allowed, held) = self.permit(edits).await?;
+        if !held.is_empty() && self.settings.on_partial == OnPartial::Hold {
+            self.propose(allowed.into_iter().chain(held).collect(), report).await;
+            return Ok(Settled::As(Outcome::Held));
+        }
+        let outcome = if held.is_empty() { Outcome::Done } else { Outcome::Held };
+        let lost = self.write(allowed, report).await?;
+        if !held.is_empty() {
+            self.propose(held, report).await;
+        }
+        Ok(lost.map_or(Settled::As(outcome), Settled::Lost))
+    }
+
+    /// Asks about new files and files outside the chat. Gives the edits that may be written, and those that wait because
+    /// nobody could be asked. What a person declines is gone from both.
+    async fn permit(&mut self, edits: Vec<EditEntry>) -> Result<(Vec<EditEntry>, Vec<EditEntry>), Halt> {
+        let (mut allowed, mut held) = (Vec::new(), Vec::new());
+        for edit in edits {
+            let path = edit.path.clone();
+            if self.files.contains(&path) || !(edit.outside_chat || edit.creates) {
+                allowed.push(edit);
+                continue;
+            }
+            let about = if edit.creates { About::CreateFile { path: path.clone() } } else { About::EditOutsideChat { path: path.clone() } };
+            match self.ask(about).await? {
+                Answer::Said(option) if option == YES => {
+                    self.files.push(path.clone());
+                    self.tell(Step::Joined(path)).await;
+                    allowed.push(edit);
+                }
+                Answer::Said(_) => {}
+                Answer::Nobody => held.push(edit),
+            }
+        }
+        Ok((allowed, held))
+    }
+
+    /// Writes and commits. Blocks that lost their place since they were matched come back.
+    async fn write(&mut self, edits: Vec<EditEntry>, report: &mut Report) -> Result<Option<Vec<Failed>>, Halt> {
+        if self.cancel.is_cancelled() {
+            return Err(Halt::Cancelled);
+        }
+        match self.lane.apply(self.order(), edits, self.scope()).await {
+            Ok(landed) => {
+                report.land(&landed);
+                self.tell(Step::Landed(Box::new(landed))).await;
+                Ok(None)
+            }
+            Err(Refused::Blocks(failed)) => Ok(Some(failed)),
+            Err(Refused::Error(error)) => Err(error.into()),
+        }
+    }
+
+    /// Some blocks have no place and the model has no more tries: the others wait as proposals, and a person is asked.
+    async fn hold(&mut self, waiting: &[Block], report: &mut Report) -> Result<Outcome, Halt> {
+        let proposal = place::propose(&self.tree, waiting.to_vec(), &self.scope(), false)?;
+        let edits: Vec<EditEntry> = proposal.edits.into_iter().map(|e| place::entry(e, Some(&self.id))).collect();
+        let failed = report.failed.len();
+        let placed = waiting.len();
+        self.propose(edits.clone(), report).await;
+        if edits.is_empty() || self.settings.apply_mode != ApplyMode::Auto {
+            return Ok(Outcome::Held);
+        }
+        match self.ask(About::ApplyPartial { placed, failed }).await? {
+            Answer::Said(option) if option == APPLY => {
+                report.edits.clear();
+                let lost = self.write(edits, report).await?;
+                report.failed.extend(lost.unwrap_or_default());
+            }
+            Answer::Said(option) if option == DISCARD => self.tell(Step::Rejected(edits.into_iter().map(|e| e.id).collect())).await,
+            Answer::Said(_) | Answer::Nobody => {}
+        }
+        Ok(Outcome::Held)
+    }
+
+    async fn propose(&self, edits: Vec<EditEntry>, report: &mut Report) {
+        report.edits.extend(edits.iter().cloned());
+        self.tell(Step::Proposed(edits)).await;
+    }
+
+    async fn ask(&self, about: About) -> Result<Answer, Halt> {
+        if let Some((_, said)) = self.resume.answers.iter().find(|(asked, _)| *asked == about) {
+            return Ok(Answer::Said(said.clone()));
+        }
+        let (answer, said) = oneshot::channel();
+        self.tell(Step::Ask { about, answer }).await;
+        tokio::select! {
+            () = self.cancel.cancelled() => Err(Halt::Cancelled),
+            said = said => match said {
+                Ok(option) => Ok(Answer::Said(option)),
+                Err(_) => Ok(Answer::Nobody),
+            },
+        }
+    }
+
+    fn order(&self) -> Order {
+        let label = self.model.as_ref().map_or("unknown model", |m| m.label.as_str());
+        let commit = (self.settings.commit_mode == CommitMode::Auto && self.tree.repository)
+            .then(|| CommitOrder::new(&self.text, label, self.settings.dirty_commits));
+        Order { session: Some(self.session.clone()), turn: Some(self.id.clone()), commit }
+    }
+
+    fn scope(&self) -> Scope {
+        place::scope(&self.files, &self.read_only)
+    }
+
+    async fn tell(&self, step: Step) {
+        // The owner outlives its turns; if it is gone the daemon is stopping.
+        let _ = self.owner.send(step).await;
+    }
+}
+
+enum Answer {
+    Said(String),
+    /// No client can ask a person, and the policy for this question is to keep the edit waiting.
+    Nobody,
+}
+
+enum Settled {
+    As(Outcome),
+    Lost(Vec<Failed>),
+}
+
+/// As the protocol has it.
+fn stop_word(stop: StopReason) -> String {
+    match stop {
+        StopReason::Stop => "stop".to_owned(),
+        StopReason::Length => LENGTH.to_owned(),
+        StopReason::ContentFilter => "content_filter".to_owned(),
+        StopReason::Other(word) => word,
+    }
+}
+
+/// What keeps a reply from being taken as complete.
+fn broken(problems: Vec<Problem>, reply: &Reply) -> Vec<Problem> {
+    let cut = (reply.stop == LENGTH).then(|| Problem::new(prompts::CUT));
+    problems.into_iter().chain(cut).collect()
+}
+
+/// Adds the blocks of a further reply, numbered on, without those that wait already.
+fn add_blocks(waiting: &mut Vec<Block>, new: Vec<Block>) {
+    let earlier = waiting.clone();
+    let first = waiting.iter().map(|b| b.index + 1).max().unwrap_or(0);
+    let again = |b: &Block| earlier.iter().any(|w| w.path == b.path && w.search == b.search && w.replace == b.replace);
+    for (n, mut block) in new.into_iter().filter(|b| !again(b)).enumerate() {
+        block.index = first + n;
+        waiting.push(block);
+    }
+}

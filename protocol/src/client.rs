@@ -1,0 +1,169 @@
+//! The calling side: jsonrpsee's client over the daemon's socket, in newline framing.
+
+#[cfg(test)]
+mod tests;
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use futures_util::{SinkExt, Stream, StreamExt};
+use jsonrpsee::core::JsonRawValue;
+use jsonrpsee::core::client::{
+    Client as RpcClient, ClientBuilder, ClientT, Error as RpcError, ReceivedMessage, Subscription, SubscriptionClientT, TransportReceiverT,
+    TransportSenderT,
+};
+use jsonrpsee::core::traits::ToRpcParams;
+use serde_json::Value;
+use tokio::net::UnixStream;
+use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
+use tokio_util::codec::{FramedRead, FramedWrite};
+
+use crate::envelope::ErrorObject;
+use crate::framing::{Frame, FrameCodec, FrameError, Framing};
+use crate::types::{ErrorData, ErrorKind};
+
+/// Notifications held for a reader that is behind; beyond it the stream of events ends as lagged.
+pub const EVENTS_HELD_MAX: usize = 4096;
+/// Calls of one client that may be waiting at once; below the daemon's own bound.
+pub const CALLS_WAITING_MAX: usize = 100;
+/// A call ends when it is answered or the socket closes; this only bounds a daemon that does neither.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(24 * 3600);
+
+/// Why a call has no result.
+#[derive(Debug, thiserror::Error)]
+pub enum ClientError {
+    /// Nobody listens there.
+    #[error("connect to {path}")]
+    Connect { path: PathBuf, source: io::Error },
+    /// The daemon answered with an error.
+    #[error("{0}")]
+    Call(#[source] ErrorObject),
+    /// The daemon is gone, or has cut this client off.
+    #[error("the connection to the daemon is closed: {reason}")]
+    Closed { reason: String },
+    /// What was sent or came back is not of the protocol.
+    #[error("{method}: {reason}")]
+    Protocol { method: String, reason: String },
+}
+
+/// One connection to the daemon. Dropping it closes the connection.
+#[derive(Debug)]
+pub struct Client {
+    rpc: RpcClient,
+}
+
+impl Client {
+    /// Connects to a daemon that serves already.
+    ///
+    /// # Errors
+    /// [`ClientError::Connect`] if nobody listens at `path`.
+    pub async fn connect(path: &Path) -> Result<Self, ClientError> {
+        let stream = UnixStream::connect(path).await.map_err(|source| ClientError::Connect { path: path.to_owned(), source })?;
+        Ok(Self::over(stream))
+    }
+
+    /// Speaks over a socket that is connected already. Needs a tokio runtime.
+    #[must_use]
+    pub fn over(stream: UnixStream) -> Self {
+        let (read, write) = stream.into_split();
+        let sender = Sender(FramedWrite::new(write, FrameCodec::speaking(Framing::Lines)));
+        let receiver = Receiver(FramedRead::new(read, FrameCodec::speaking(Framing::Lines)));
+        let rpc = ClientBuilder::default()
+            .request_timeout(ANSWER_TIMEOUT)
+            .max_concurrent_requests(CALLS_WAITING_MAX)
+            .max_buffer_capacity_per_subscription(EVENTS_HELD_MAX)
+            .build_with_tokio(sender, receiver);
+        Self { rpc }
+    }
+
+    /// Calls a method by name; `params` must be an object or `null`.
+    ///
+    /// # Errors
+    /// The daemon's error, or the loss of the connection.
+    pub async fn request(&self, method: &str, params: Value) -> Result<Value, ClientError> {
+        self.rpc.request(method, RawParams(params)).await.map_err(|error| client_error(method, error))
+    }
+
+    /// Sends a message that is not answered.
+    ///
+    /// # Errors
+    /// The loss of the connection.
+    pub async fn notify(&self, method: &str, params: Value) -> Result<(), ClientError> {
+        self.rpc.notification(method, RawParams(params)).await.map_err(|error| client_error(method, error))
+    }
+
+    /// The params of every notification of that name from now on; call it before the daemon is asked for them.
+    /// The stream ends with the connection, or when the reader is more than [`EVENTS_HELD_MAX`] behind.
+    ///
+    /// # Errors
+    /// The loss of the connection, or a second stream for the same name.
+    pub async fn notifications(&self, method: &str) -> Result<impl Stream<Item = Value> + Send + Unpin + use<>, ClientError> {
+        let subscription: Subscription<Value> = self.rpc.subscribe_to_method(method).await.map_err(|error| client_error(method, error))?;
+        Ok(subscription.filter_map(|item| std::future::ready(item.ok())))
+    }
+
+    /// Comes back when the connection is lost, with the reason.
+    pub async fn closed(&self) -> String {
+        self.rpc.on_disconnect().await.to_string()
+    }
+}
+
+/// Params as they are: jsonrpsee's own builders know lists and maps only.
+struct RawParams(Value);
+
+impl ToRpcParams for RawParams {
+    fn to_rpc_params(self) -> Result<Option<Box<JsonRawValue>>, serde_json::Error> {
+        if self.0.is_null() { Ok(None) } else { serde_json::value::to_raw_value(&self.0).map(Some) }
+    }
+}
+
+fn client_error(method: &str, error: RpcError) -> ClientError {
+    match error {
+        RpcError::Call(error) => {
+            let data = error.data().and_then(|data| serde_json::from_str(data.get()).ok());
+            let data = data.unwrap_or(ErrorData { kind: ErrorKind::Internal, hint: None, retryable: false, paths: Vec::new() });
+            ClientError::Call(ErrorObject { code: error.code(), message: error.message().to_owned(), data })
+        }
+        RpcError::Transport(_) | RpcError::RestartNeeded(_) | RpcError::ServiceDisconnect => {
+            ClientError::Closed { reason: error.to_string() }
+        }
+        other => ClientError::Protocol { method: method.to_owned(), reason: other.to_string() },
+    }
+}
+
+struct Sender(FramedWrite<OwnedWriteHalf, FrameCodec>);
+
+impl TransportSenderT for Sender {
+    type Error = io::Error;
+
+    async fn send(&mut self, message: String) -> io::Result<()> {
+        self.0.send(message.as_str()).await
+    }
+}
+
+struct Receiver(FramedRead<OwnedReadHalf, FrameCodec>);
+
+/// Why the receiving half has stopped.
+#[derive(Debug, thiserror::Error)]
+enum ReceiveError {
+    #[error("the daemon closed it")]
+    End,
+    #[error("a message of {bytes} bytes is too long")]
+    Oversized { bytes: u64 },
+    #[error(transparent)]
+    Frame(FrameError),
+}
+
+impl TransportReceiverT for Receiver {
+    type Error = ReceiveError;
+
+    async fn receive(&mut self) -> Result<ReceivedMessage, ReceiveError> {
+        match self.0.next().await {
+            Some(Ok(Frame::Message(bytes))) => Ok(ReceivedMessage::Bytes(bytes.into())),
+            Some(Ok(Frame::Oversized { bytes })) => Err(ReceiveError::Oversized { bytes }),
+            Some(Err(error)) => Err(ReceiveError::Frame(error)),
+            None => Err(ReceiveError::End),
+        }
+    }
+}
