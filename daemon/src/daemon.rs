@@ -108,13 +108,7 @@ pub async fn serve(options: Options) -> Result<(), ServeError> {
         connections: connections_now.clone(),
         stop: stop.clone(),
     });
-    let server = Server::new(dispatch::module(daemon)?);
-    let mut of_server = server.connections();
-    tokio::spawn(async move {
-        while of_server.changed().await.is_ok() {
-            connections.send_replace(*of_server.borrow_and_update());
-        }
-    });
+    let server = Server::new(dispatch::module(daemon)?).counting(connections);
     stop_on_signals(&stop)?;
     if let Some(after) = options.idle_exit {
         tokio::spawn(idle::stop_when_idle(after, connections_now, sessions.clone(), stop.clone()));

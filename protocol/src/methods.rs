@@ -123,6 +123,9 @@ methods! {
     /// Applies again what `edit/undo` took back.
     EditRedo = "edit/redo" long (EditUndoParams) -> EditApplyResult;
 
+    /// The repository's files, as many as fit the budget. The same state gives the same bytes.
+    MapGet = "map/get" (MapGetParams) -> MapGetResult;
+
     /// Branch, state and changed files of the repository.
     CommitStatus = "commit/status" (NoParams) -> CommitStatusResult;
     /// The latest commits of HEAD.

@@ -104,12 +104,7 @@ impl Client {
 
     /// Queues a message; gives the turn's id.
     pub async fn prompt(&self, session: &str, text: &str) -> String {
-        let params = PromptParams {
-            session_id: session.to_owned(),
-            text: text.to_owned(),
-            selection: None,
-            interrupt: false,
-        };
+        let params = PromptParams { session_id: session.to_owned(), text: text.to_owned(), selection: None, interrupt: false };
         self.call::<SessionPrompt>(params).await.turn_id
     }
 
@@ -117,10 +112,8 @@ impl Client {
     pub async fn finished(&self, turn: &str) -> TurnResult {
         let start = std::time::Instant::now();
         loop {
-            let params = WaitParams {
-                turn_id: turn.to_owned(),
-                timeout_ms: Some(DEADLINE.as_millis().try_into().expect("a deadline is short")),
-            };
+            let params =
+                WaitParams { turn_id: turn.to_owned(), timeout_ms: Some(DEADLINE.as_millis().try_into().expect("a deadline is short")) };
             let wait = self.call::<SessionWait>(params).await;
             match (wait.state, wait.result) {
                 (TurnState::Finished, Some(result)) => return result,
@@ -137,18 +130,11 @@ impl Client {
     }
 
     pub async fn read(&self, session: &str) -> SessionReadResult {
-        self.call::<SessionRead>(SessionParams {
-            session_id: session.to_owned(),
-        })
-        .await
+        self.call::<SessionRead>(SessionParams { session_id: session.to_owned() }).await
     }
 
     pub async fn answer(&self, question: &Question, option: &str) {
-        self.call::<QuestionAnswer>(QuestionAnswerParams {
-            question_id: question.question_id.clone(),
-            option_id: option.to_owned(),
-        })
-        .await;
+        self.call::<QuestionAnswer>(QuestionAnswerParams { question_id: question.question_id.clone(), option_id: option.to_owned() }).await;
     }
 
     /// All events from now on. One stream a connection.
@@ -160,10 +146,7 @@ impl Client {
     pub async fn subscribe(&self, params: SubscribeParams) -> (SubscribeResult, EventStream) {
         let values = self.connection.notifications(EVENT_METHOD).await.expect("one stream a connection");
         let result = self.call::<EventsSubscribe>(params).await;
-        let stream = EventStream {
-            values: Box::pin(values),
-            seen: Vec::new(),
-        };
+        let stream = EventStream { values: Box::pin(values), seen: Vec::new() };
         (result, stream)
     }
 
@@ -220,8 +203,7 @@ impl EventStream {
 
     /// Takes events until the turn has finished.
     pub async fn wait_finished(&mut self, turn: &str) -> Event {
-        self.wait_for(|event| event.body.kind() == "turn.finished" && event.turn_id.as_deref() == Some(turn))
-            .await
+        self.wait_for(|event| event.body.kind() == "turn.finished" && event.turn_id.as_deref() == Some(turn)).await
     }
 
     /// Takes events until a question is asked.
@@ -241,12 +223,8 @@ impl EventStream {
     /// The kinds of one turn's events, equal neighbours once.
     #[must_use]
     pub fn kinds_of(&self, turn: &str) -> Vec<&'static str> {
-        let mut kinds: Vec<&'static str> = self
-            .seen
-            .iter()
-            .filter(|event| event.turn_id.as_deref() == Some(turn))
-            .map(|event| event.body.kind())
-            .collect();
+        let mut kinds: Vec<&'static str> =
+            self.seen.iter().filter(|event| event.turn_id.as_deref() == Some(turn)).map(|event| event.body.kind()).collect();
         kinds.dedup();
         kinds
     }

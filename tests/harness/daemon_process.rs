@@ -21,11 +21,7 @@ pub fn binary() -> PathBuf {
     let exe = std::env::current_exe().expect("a test is a program");
     let dir = exe.parent().and_then(Path::parent).expect("tests lie in target/<profile>/deps");
     let binary = dir.join("paird");
-    assert!(
-        binary.exists(),
-        "{} is missing: run `cargo build -p paird` first",
-        binary.display()
-    );
+    assert!(binary.exists(), "{} is missing: run `cargo build -p paird` first", binary.display());
     binary
 }
 
@@ -36,6 +32,7 @@ pub struct Launch {
     args: Vec<String>,
     dir: PathBuf,
     socket: PathBuf,
+    names_socket: bool,
     log: PathBuf,
 }
 
@@ -56,6 +53,7 @@ impl Launch {
             args: args.iter().map(|&arg| arg.to_owned()).collect(),
             dir: scratch.root(),
             socket: scratch.base().join("paird.sock"),
+            names_socket: true,
             log: scratch.base().join("paird.stderr"),
         }
     }
@@ -97,14 +95,20 @@ impl Launch {
         &self.socket
     }
 
+    /// Without `--socket`; `socket` is where it is expected.
+    #[must_use]
+    pub fn on_default(mut self, socket: PathBuf) -> Self {
+        self.names_socket = false;
+        self.on(socket)
+    }
+
     /// Starts the program without waiting for anything.
     #[must_use]
     pub fn spawn(&self) -> DaemonProcess {
         let log = File::options().create(true).append(true).open(&self.log).expect("a log in the scratch directory");
         let mut command = Command::new(binary());
         command
-            .args(["serve", "--foreground", "--socket"])
-            .arg(&self.socket)
+            .args(["serve", "--foreground"])
             .args(&self.args)
             .current_dir(&self.dir)
             .env_clear()
@@ -113,10 +117,10 @@ impl Launch {
             .stdout(Stdio::null())
             .stderr(log)
             .process_group(0);
-        DaemonProcess {
-            child: Some(command.spawn().expect("the program starts")),
-            launch: self.clone(),
+        if self.names_socket {
+            command.arg("--socket").arg(&self.socket);
         }
+        DaemonProcess { child: Some(command.spawn().expect("the program starts")), launch: self.clone() }
     }
 
     /// Starts the program and waits until it answers.
@@ -231,6 +235,12 @@ impl DaemonProcess {
     pub async fn killed_itself(&mut self) {
         let status = self.wait().await;
         assert_eq!(status.signal(), Some(9), "{}", self.log());
+        self.child = None;
+    }
+
+    /// After an end that the test has looked at: there is nothing left to check.
+    pub fn forget(&mut self) {
+        assert!(self.ended().is_some(), "it still runs");
         self.child = None;
     }
 

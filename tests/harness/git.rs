@@ -11,8 +11,7 @@ pub fn run(dir: &Path, home: &Path, args: &[&str]) -> Output {
     for (name, value) in environment(home) {
         git.env(name, value);
     }
-    git.env("GIT_AUTHOR_DATE", "2024-01-02T03:04:05Z")
-        .env("GIT_COMMITTER_DATE", "2024-01-02T03:04:05Z");
+    git.env("GIT_AUTHOR_DATE", "2024-01-02T03:04:05Z").env("GIT_COMMITTER_DATE", "2024-01-02T03:04:05Z");
     git.output().expect("git is installed")
 }
 

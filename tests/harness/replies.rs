@@ -6,11 +6,7 @@ use serde_json::{Value, json};
 #[must_use]
 pub fn block(path: &str, search: &str, replace: &str) -> String {
     let part = |text: &str| if text.is_empty() { String::new() } else { format!("{text}\n") };
-    format!(
-        "{path}\n```\n<<<<<<< SEARCH\n{}=======\n{}>>>>>>> REPLACE\n```\n",
-        part(search),
-        part(replace)
-    )
+    format!("{path}\n```\n<<<<<<< SEARCH\n{}=======\n{}>>>>>>> REPLACE\n```\n", part(search), part(replace))
 }
 
 /// A block that makes a new file.

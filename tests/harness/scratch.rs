@@ -26,10 +26,7 @@ impl Scratch {
             std::fs::create_dir(dir.path().join(name)).expect("a new directory");
         }
         private(&dir.path().join("run"));
-        let scratch = Self {
-            dir,
-            replays: AtomicUsize::new(0),
-        };
+        let scratch = Self { dir, replays: AtomicUsize::new(0) };
         for (path, text) in files {
             scratch.write(path, text);
         }
@@ -94,11 +91,7 @@ impl Scratch {
     /// Git's output, which must succeed.
     pub fn git(&self, args: &[&str]) -> String {
         let output = self.try_git(args);
-        assert!(
-            output.status.success(),
-            "git {args:?}: {}",
-            String::from_utf8_lossy(&output.stderr)
-        );
+        assert!(output.status.success(), "git {args:?}: {}", String::from_utf8_lossy(&output.stderr));
         String::from_utf8_lossy(&output.stdout).into_owned()
     }
 

@@ -27,7 +27,7 @@ async fn a_cancelled_turn_ends_at_once_and_keeps_what_was_said() {
     let turn = client.prompt(&session, "go").await;
     events.wait_kind("reply.delta").await;
     let cancelled = client.call::<SessionCancel>(SessionParams { session_id: session.clone() }).await;
-    assert_eq!(cancelled.cancelled, [turn.clone()]);
+    assert_eq!(cancelled.cancelled, std::slice::from_ref(&turn));
     let result = client.finished(&turn).await.report;
     assert_eq!(result.outcome, Outcome::Cancelled);
     assert!(!result.reply.is_empty() && reply.starts_with(&result.reply), "{}", result.reply);
@@ -82,7 +82,8 @@ async fn prompts_wait_their_turn() {
         .filter(|event| matches!(event.body.kind(), "turn.started" | "turn.finished"))
         .map(|event| (event.turn_id.as_deref().unwrap(), event.body.kind()))
         .collect();
-    let expected: Vec<(&str, &str)> = turns.iter().flat_map(|turn| [(turn.as_str(), "turn.started"), (turn.as_str(), "turn.finished")]).collect();
+    let expected: Vec<(&str, &str)> =
+        turns.iter().flat_map(|turn| [(turn.as_str(), "turn.started"), (turn.as_str(), "turn.finished")]).collect();
     assert_eq!(marks, expected);
     assert_eq!(scratch.read("a.py"), "x = 4\n");
     assert_eq!(scratch.git(&["rev-list", "--count", "HEAD"]).trim(), "4");

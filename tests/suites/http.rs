@@ -2,7 +2,7 @@
 
 use paird_protocol::methods::SessionPrompt;
 use paird_protocol::{ErrorKind, EventBody, Outcome, PromptParams, Selection};
-use paird_tests::fake_provider::{FakeProvider, Step};
+use paird_tests::fake_provider::{FakeProvider, Step, delta_event};
 use paird_tests::{Client, DaemonProcess, Launch, Scratch, block};
 use serde_json::json;
 
@@ -56,7 +56,8 @@ async fn the_model_is_told_what_became_of_its_edits() {
     let client = client(&daemon, &provider).await;
     let session = client.session("openai/small", &["a.py"]).await;
     let first = client.turn(&session, "two").await;
-    let asked = |n: usize| provider.requests()[n].body["messages"].as_array().unwrap().last().unwrap()["content"].as_str().unwrap().to_owned();
+    let asked =
+        |n: usize| provider.requests()[n].body["messages"].as_array().unwrap().last().unwrap()["content"].as_str().unwrap().to_owned();
     client.turn(&session, "and now?").await;
     assert!(asked(1).contains(&first.report.commits[0].hash[..8]), "{}", asked(1));
     client.raw("edit/undo", json!({"turnId": first.turn_id})).await.unwrap();
@@ -97,7 +98,8 @@ async fn a_reply_that_breaks_off_is_never_taken_as_whole() {
     let scratch = Scratch::repo(&[("a.py", "x = 1\n")]);
     let reply = block("a.py", "x = 1", "x = 2");
     // The whole text has come, but not the end of the stream.
-    let cut = Step::CutAfter { deltas: vec![block("a.py", "x = 1", "x = wrong")], bytes: 250 };
+    let wrong = block("a.py", "x = 1", "x = wrong");
+    let cut = Step::CutAfter { bytes: delta_event(&wrong).len(), deltas: vec![wrong] };
     let provider = FakeProvider::start([cut, Step::reply(&reply)]).await;
     let daemon = DaemonProcess::start(&scratch).await;
     let client = client(&daemon, &provider).await;

@@ -32,7 +32,7 @@ async fn asked(scratch: &Scratch, replies: &[&str], files: &[&str]) -> Asked {
     let question = events.wait_question().await;
     assert_eq!((question.session_id.as_str(), question.turn_id.as_deref()), (session.as_str(), Some(turn.as_str())));
     let listed = client.call::<QuestionList>(QuestionListParams::default()).await.questions;
-    assert_eq!(listed, [question.clone()]);
+    assert_eq!(listed, std::slice::from_ref(&question));
     let wait = client.call::<SessionWait>(WaitParams { turn_id: turn.clone(), timeout_ms: None }).await;
     assert_eq!((wait.state, wait.result), (TurnState::Waiting, None));
     Asked { client, events, session, turn, question, daemon }
@@ -58,7 +58,8 @@ async fn a_person_decides_on_a_part() {
         assert_eq!(scratch.read("a.py"), written, "{option}");
         assert_eq!((result.edits.len(), result.edits[0].status), (1, status), "{option}");
         assert_eq!(result.commits.len(), usize::from(option == "apply"), "{option}");
-        let told = |event: &&paird_protocol::Event| matches!(&event.body, EventBody::QuestionAnswered { option_id, .. } if option_id == option);
+        let told =
+            |event: &&paird_protocol::Event| matches!(&event.body, EventBody::QuestionAnswered { option_id, .. } if option_id == option);
         assert_eq!(asked.events.seen.iter().filter(told).count(), 1, "{option}");
     }
 }

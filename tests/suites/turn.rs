@@ -30,10 +30,7 @@ async fn a_turn_streams_writes_and_commits_in_this_order() {
     let turn = client.prompt(&session, "make it two").await;
     let finished = events.wait_finished(&turn).await;
 
-    assert_eq!(
-        events.kinds_of(&turn),
-        ["turn.started", "reply.delta", "usage.updated", "edit.applied", "commit.created", "turn.finished"]
-    );
+    assert_eq!(events.kinds_of(&turn), ["turn.started", "reply.delta", "usage.updated", "edit.applied", "commit.created", "turn.finished"]);
     let mut streamed = String::new();
     for event in &events.seen {
         if let EventBody::ReplyDelta { offset, text } = &event.body {
@@ -258,7 +255,8 @@ async fn a_refusal_is_retried_before_the_first_word() {
     events.wait_finished(&turn).await;
     let result = client.finished(&turn).await.report;
     assert_eq!((result.outcome, result.reply.as_str()), (Outcome::Done, "hello"));
-    let told = |event: &paird_protocol::Event| matches!(&event.body, EventBody::TurnState { detail: Some(why), .. } if why.contains("again"));
+    let told =
+        |event: &paird_protocol::Event| matches!(&event.body, EventBody::TurnState { detail: Some(why), .. } if why.contains("again"));
     assert_eq!(events.seen.iter().filter(|event| told(event)).count(), 2);
 }
 

@@ -30,7 +30,7 @@ pub(crate) struct Args {
     #[command(subcommand)]
     command: Option<Command>,
     /// The message (`-` for standard input), then files to add to the chat first.
-    #[arg(value_name = "MESSAGE FILES")]
+    #[arg(value_name = "MESSAGE FILES", help_heading = "Arguments")]
     words: Vec<String>,
 }
 
@@ -119,6 +119,12 @@ pub(crate) enum Command {
     },
     /// Show what the last turn changed, or a commit.
     Diff { commit: Option<String> },
+    /// List the repository's files, as many as fit a budget.
+    Map {
+        /// The most that the list may take, in tokens.
+        #[arg(long, value_name = "TOKENS")]
+        tokens: Option<u64>,
+    },
     /// Show what the daemon is and does.
     Status,
     /// List the sessions, the latest used first.
@@ -249,6 +255,7 @@ mod tests {
         for (words, text, files) in [
             (&["fix it"][..], "fix it", &[][..]),
             (&["fix it", "a.py", "b.py"], "fix it", &["a.py", "b.py"]),
+            (&["fix it", "log"], "fix it", &["log"]),
             (&["-m", "undo"], "undo", &[]),
             (&["-m", "fix", "a.py"], "fix", &["a.py"]),
             (&["--", "undo"], "undo", &[]),
@@ -283,7 +290,7 @@ mod tests {
     #[test]
     fn refused() {
         for (words, why) in [
-            (&["fix it", "log"][..], "as ./NAME"),
+            (&["-m", "fix it", "log"][..], "as ./NAME"),
             (&["--dry", "undo"], "without a command"),
             (&["a.py"], "the message comes first"),
             (&[" "], "empty"),

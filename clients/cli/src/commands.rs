@@ -2,10 +2,12 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use paird_protocol::methods::{ContextAdd, ContextDrop, ContextList, DaemonStatus, DaemonStop, QuestionAnswer, QuestionList, SessionList};
+use paird_protocol::methods::{
+    ContextAdd, ContextDrop, ContextList, DaemonStatus, DaemonStop, MapGet, QuestionAnswer, QuestionList, SessionList,
+};
 use paird_protocol::{
-    ContextAddParams, ContextDropParams, ContextListResult, DaemonStatusResult, NoParams, QuestionAnswerParams, QuestionListParams,
-    QuestionListResult, SessionListResult, SessionParams,
+    ContextAddParams, ContextDropParams, ContextListResult, DaemonStatusResult, MapGetParams, MapGetResult, NoParams, QuestionAnswerParams,
+    QuestionListParams, QuestionListResult, SessionListResult, SessionParams,
 };
 use serde::Serialize;
 
@@ -36,7 +38,7 @@ pub(crate) async fn run(tree: WorkTree, common: &Common, command: Command, scree
     match command {
         Command::Add { files, read_only } => {
             let paths = daemon.tree.paths(&files)?;
-            let id = session::find_or_open(&daemon, named, screen).await?;
+            let (id, _) = session::find_or_open(&daemon, named, false).await?;
             let added = add(&daemon, &id, paths, read_only).await?;
             show(screen, &added, show_files)?;
         }
@@ -54,6 +56,7 @@ pub(crate) async fn run(tree: WorkTree, common: &Common, command: Command, scree
         Command::Apply { edits } => history::apply(&daemon, named, edits, screen).await?,
         Command::Diff { commit } => history::diff(&daemon, named, commit, screen).await?,
         Command::Log { limit } => history::log(&daemon, limit, screen).await?,
+        Command::Map { tokens } => show(screen, &daemon.call::<MapGet>(MapGetParams { tokens }).await?, show_map)?,
         Command::Sessions => show(screen, &daemon.call::<SessionList>(NoParams {}).await?, show_sessions)?,
         Command::Answer { question: Some(question), option } => answer(&daemon, question, option, screen).await?,
         Command::Answer { question: None, .. } => {
@@ -85,6 +88,15 @@ pub(crate) async fn drop_files(daemon: &Connection, session: &str, paths: Option
 
 pub(crate) async fn list_files(daemon: &Connection, session: &str) -> Result<ContextListResult, Failure> {
     Ok(daemon.call::<ContextList>(SessionParams { session_id: session.to_owned() }).await?)
+}
+
+fn show_map(screen: &mut Screen, map: &MapGetResult) {
+    for line in map.text.lines() {
+        screen.data(line);
+    }
+    if !map.complete {
+        screen.notice("there are more files than fit; give a larger --tokens");
+    }
 }
 
 pub(crate) fn show_files(screen: &mut Screen, context: &ContextListResult) {

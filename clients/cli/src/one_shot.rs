@@ -30,7 +30,10 @@ pub(crate) async fn run(tree: WorkTree, args: &Args, message: Message, files: &[
         Answers::Nobody
     };
     let daemon = Connection::open(tree, answers.any()).await?;
-    let session = session::prepare(&daemon, args, files, screen).await?;
+    let session = session::prepare(&daemon, args, files).await?;
+    if session.is_new {
+        screen.notice(&format!("new session {}", session.id));
+    }
     let ended = turn::run(&daemon, screen, &session.id, &text, answers).await;
     session.give_back(&daemon, screen).await;
     let result = ended?;

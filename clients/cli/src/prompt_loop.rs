@@ -34,8 +34,9 @@ pub(crate) async fn run(tree: WorkTree, args: &Args, screen: &mut Screen) -> Res
     let answers = if args.chat.yes { Answers::Yes } else { Answers::Person };
     let mut prompt = Prompt::new(&tree)?;
     let daemon = Connection::open(tree, answers.any()).await?;
-    let session = session::prepare(&daemon, args, &[], screen).await?;
-    screen.notice(&format!("session {} of {}; /help lists the commands, Ctrl-D leaves", session.id, daemon.tree.root.display()));
+    let session = session::prepare(&daemon, args, &[]).await?;
+    let which = if session.is_new { "new session" } else { "session" };
+    screen.notice(&format!("{which} {} of {}; /help lists the commands, Ctrl-D leaves", session.id, daemon.tree.root.display()));
     let mut chat = Chat { mode: session.mode, daemon, session, answers, screen };
     let mut typing = Typing::default();
     let ended = loop {

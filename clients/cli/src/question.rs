@@ -92,6 +92,10 @@ impl Asker {
 
     /// What the line means; asks again if it means nothing.
     pub(crate) fn understand(&mut self, typed: Typed, screen: &mut Screen) -> Option<Answer> {
+        match &typed {
+            Ok(Some(_)) => screen.answered(),
+            Ok(None) | Err(_) => screen.end_line(),
+        }
         let question = self.open.front()?;
         let option = match &typed {
             Ok(Some(text)) => choose(question, text).map(str::to_owned),

@@ -34,26 +34,23 @@ pub(crate) async fn need(daemon: &Connection, named: Option<&str>) -> Result<Str
     find(daemon, named).await?.ok_or_else(none)
 }
 
-/// The same, and a new one if there is none.
+/// The same, and a new one if there is none; true if it is new.
 ///
 /// # Errors
 /// The daemon's.
-pub(crate) async fn find_or_open(daemon: &Connection, named: Option<&str>, screen: &mut Screen) -> Result<String, Failure> {
-    match find(daemon, named).await? {
-        Some(id) => Ok(id),
-        None => open(daemon, screen).await,
-    }
-}
-
-async fn open(daemon: &Connection, screen: &mut Screen) -> Result<String, Failure> {
-    let new = daemon.call::<SessionNew>(SessionNewParams::default()).await?;
-    screen.notice(&format!("session {}", new.session_id));
-    Ok(new.session_id)
+pub(crate) async fn find_or_open(daemon: &Connection, named: Option<&str>, new: bool) -> Result<(String, bool), Failure> {
+    let found = if new { None } else { find(daemon, named).await? };
+    Ok(match found {
+        Some(id) => (id, false),
+        None => (daemon.call::<SessionNew>(SessionNewParams::default()).await?.session_id, true),
+    })
 }
 
 /// A session made ready for messages, with what must be put back when this program is done with it.
 pub(crate) struct Prepared {
     pub(crate) id: String,
+    /// It was opened just now.
+    pub(crate) is_new: bool,
     pub(crate) mode: Mode,
     /// Mode, commits and review are lent for as long as this program runs: a `--dry` that stayed would surprise the next.
     back: Option<SessionConfigureParams>,
@@ -63,11 +60,11 @@ pub(crate) struct Prepared {
 ///
 /// # Errors
 /// A file that is not in the work tree, or the daemon's.
-pub(crate) async fn prepare(daemon: &Connection, args: &Args, files: &[String], screen: &mut Screen) -> Result<Prepared, Failure> {
+pub(crate) async fn prepare(daemon: &Connection, args: &Args, files: &[String]) -> Result<Prepared, Failure> {
     // Before anything is opened: a misspelt file changes nothing.
     let files = daemon.tree.paths(files)?;
     let read_only = daemon.tree.paths(&args.chat.read_only)?;
-    let id = if args.chat.new { open(daemon, screen).await? } else { find_or_open(daemon, args.common.session.as_deref(), screen).await? };
+    let (id, is_new) = find_or_open(daemon, args.common.session.as_deref(), args.chat.new).await?;
     for (paths, read_only) in [(files, false), (read_only, true)] {
         if !paths.is_empty() {
             daemon.call::<ContextAdd>(ContextAddParams { session_id: id.clone(), paths, read_only }).await?;
@@ -80,7 +77,7 @@ pub(crate) async fn prepare(daemon: &Connection, args: &Args, files: &[String], 
     if wanted != (SessionConfigureParams { session_id: id.clone(), ..Default::default() }) {
         daemon.call::<SessionConfigure>(wanted).await?;
     }
-    Ok(Prepared { id, mode, back })
+    Ok(Prepared { id, is_new, mode, back })
 }
 
 impl Prepared {

@@ -4,7 +4,7 @@
 
 use std::io::{self, IsTerminal, Write};
 
-use paird_protocol::{CommitRef, FailedBlock, Outcome, TurnReport};
+use paird_protocol::{CommitRef, EditStatus, FailedBlock, Outcome, TurnReport};
 use serde::Serialize;
 
 use crate::exit::{Exit, Failure};
@@ -171,6 +171,12 @@ impl Screen {
     pub(crate) fn ask(&mut self, text: &str) {
         self.settle(Stream::Err, true);
         self.write(Stream::Err, &plain(text));
+        self.unfinished = Some(Stream::Err);
+    }
+
+    /// The terminal has ended the question's line: the person pressed Enter.
+    pub(crate) fn answered(&mut self) {
+        self.unfinished = None;
     }
 
     /// What a turn came to.
@@ -182,7 +188,10 @@ impl Screen {
         match report.outcome {
             Outcome::Done => {}
             Outcome::Cancelled => self.warn("cancelled"),
-            Outcome::Held => self.warn("held: what was not applied waits; `pair diff` shows it, `pair apply` writes it"),
+            Outcome::Held if report.edits.iter().any(|edit| edit.status == EditStatus::Proposed) => {
+                self.warn("held: proposals wait; `pair diff` shows them, `pair apply` writes them");
+            }
+            Outcome::Held => self.warn("held: not every edit could be made"),
             Outcome::Failed => match &report.error {
                 Some(error) => {
                     let failure = Failure { hint: error.hint.clone(), ..Failure::new(Exit::of_turn(report), &error.message) };

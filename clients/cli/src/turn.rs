@@ -34,7 +34,8 @@ pub(crate) async fn run(
     if prompted.state == TurnState::Queued {
         screen.notice("waiting for the turn that runs in this session");
     }
-    let mut follower = Follower { daemon, screen, session, turn: prompted.turn_id, asker: Asker::new(answers), read_up_to: 0 };
+    let mut follower =
+        Follower { daemon, screen, session, turn: prompted.turn_id, asker: Asker::new(answers), reply: String::new(), read_up_to: 0 };
     let ended = follower.follow(&mut events, &mut stops).await;
     follower.screen.end_line();
     events.unsubscribe().await;
@@ -67,7 +68,9 @@ struct Follower<'a> {
     session: &'a str,
     turn: String,
     asker: Asker,
-    /// Deltas up to this event have been shown from the session's state.
+    /// What has come of the present reply.
+    reply: String,
+    /// Deltas up to this event have been taken from the session's state.
     read_up_to: u64,
 }
 
@@ -120,8 +123,10 @@ impl Follower<'_> {
             EventBody::ReplyDelta { offset, text } => {
                 if offset == 0 {
                     self.screen.end_line();
+                    self.reply.clear();
                 }
                 self.screen.reply(&text);
+                self.reply.push_str(&text);
             }
             EventBody::ReasoningDelta { text, .. } => self.screen.reasoning(&text),
             EventBody::EditApplied { edit_id, path, .. } => self.show_edit(edit_id, &path, "").await,
@@ -159,7 +164,9 @@ impl Follower<'_> {
             return;
         }
         let diff = self.daemon.call::<EditGet>(EditGetParams { edit_id }).await;
-        self.screen.heading(&format!("{what}{path}"));
+        if !what.is_empty() {
+            self.screen.heading(&format!("{what}{path}"));
+        }
         match diff {
             Ok(result) => self.screen.diff(&result.diff),
             Err(error) => self.screen.warn(&format!("no difference of {path}: {error}")),
@@ -180,14 +187,22 @@ impl Follower<'_> {
         events.subscribe_again().await?;
         let state = self.daemon.call::<SessionRead>(SessionParams { session_id: self.session.to_owned() }).await?;
         self.read_up_to = state.seq;
-        self.screen.end_line();
-        self.screen.warn("this terminal fell behind; the reply so far, again:");
         let turn = state.turns.into_iter().find(|turn| turn.turn_id == self.turn);
         let Some(turn) = turn else {
             return Err(Failure::new(Exit::Failure, "the session no longer has this turn"));
         };
-        let reply = turn.reply.as_deref().or(turn.result.as_ref().map(|result| result.report.reply.as_str()));
-        self.screen.reply(reply.unwrap_or_default());
-        Ok(turn.result)
+        let of_result = turn.result.as_ref().map(|result| result.report.reply.clone());
+        let reply = turn.reply.or(of_result).unwrap_or_default();
+        match reply.strip_prefix(&self.reply) {
+            Some(rest) => self.screen.reply(rest),
+            None => {
+                self.screen.end_line();
+                self.screen.warn("this terminal fell behind, and a part of what came is not shown");
+                self.screen.reply(&reply);
+            }
+        }
+        self.reply = reply;
+        // Unless some are gone for good, the events that were missed come now, the end of the turn among them.
+        Ok(turn.result.filter(|_| events.has_gap()))
     }
 }

@@ -115,6 +115,8 @@ pub const SESSION_QUEUE: usize = 256;
 pub const PROMPT_BYTES_MAX: usize = 4 * 1024 * 1024;
 /// Longest time `session/wait` holds a call.
 pub const WAIT_MAX: Duration = Duration::from_millis(60_000);
+/// The longest for a turn whose question is open already: its state is known, and the client should answer.
+pub const WAIT_WHILE_WAITING: Duration = Duration::from_millis(250);
 /// Default of the same.
 pub const WAIT_DEFAULT: Duration = Duration::from_millis(1000);
 /// Finished turns whose results are kept in memory for `session/wait` and `session/read`.
@@ -123,6 +125,12 @@ pub const TURNS_KEPT: usize = 200;
 pub const LOG_ENTRY_BYTES_MAX: usize = 64 * 1024 * 1024;
 /// Write jobs waiting for the write lane.
 pub const WRITE_LANE_QUEUE: usize = 64;
+
+// Map.
+/// Files of a plain directory that are listed.
+pub const LISTED_FILES_MAX: usize = 200_000;
+/// Budget of a map when none is asked for, in tokens (Aider's largest).
+pub const MAP_TOKENS_DEFAULT: u64 = 4096;
 
 // Lifecycle.
 /// How long a new daemon waits for one that is just starting or stopping before it gives way.

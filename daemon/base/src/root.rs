@@ -98,7 +98,8 @@ impl Root {
         use rustix::io::Errno;
         let fd = match self.open_beneath(path, OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK, ResolveFlags::empty()) {
             Ok(fd) => fd,
-            Err(Errno::NOENT | Errno::NOTDIR) => return Ok(Found::Absent),
+            Err(Errno::NOENT) => return Ok(Found::Absent),
+            Err(Errno::NOTDIR) => return Ok(Found::Other("a name below something that is not a directory")),
             Err(Errno::LOOP) => return Ok(Found::Other("a link")),
             Err(Errno::XDEV) => return Err(RootError::Outside { path: path.clone() }),
             Err(Errno::NXIO) => return Ok(Found::Other("a socket or device")),

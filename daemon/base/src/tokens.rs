@@ -10,7 +10,13 @@ impl Tokens {
     /// with OpenAI's two newest vocabularies.
     #[must_use]
     pub const fn estimate(text: &str) -> Self {
-        Self((text.len() as u64 * 10).div_ceil(38))
+        Self::estimate_bytes(text.len())
+    }
+
+    /// The same, of a text of that many bytes.
+    #[must_use]
+    pub const fn estimate_bytes(bytes: usize) -> Self {
+        Self((bytes as u64 * 10).div_ceil(38))
     }
 }
 

@@ -128,11 +128,11 @@ impl Attempt for Playing {
         let delay = Duration::from_millis(line.delay_ms);
         let bytes = line.chunk_bytes.map_or(usize::MAX, std::num::NonZero::get);
         for piece in pieces(line.reasoning.as_deref().unwrap_or(""), bytes) {
-            tokio::time::sleep(delay).await;
+            wait(delay).await;
             outlet.reasoning(piece.to_owned()).await?;
         }
         for piece in pieces(line.reply.as_deref().unwrap_or(""), bytes) {
-            tokio::time::sleep(delay).await;
+            wait(delay).await;
             outlet.text(piece.to_owned()).await?;
         }
         Ok(Finish { stop: StopReason::Stop, usage: line.usage })
@@ -154,6 +154,13 @@ fn pieces(text: &str, bytes: usize) -> impl Iterator<Item = &str> {
         rest = tail;
         Some(piece)
     })
+}
+
+/// A timer's shortest sleep is a millisecond, which a reply of many chunks must not pay for no delay at all.
+async fn wait(delay: Duration) {
+    if !delay.is_zero() {
+        tokio::time::sleep(delay).await;
+    }
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@ mod edit;
 mod events;
 mod fault;
 mod from_wire;
+mod map;
 mod openrpc;
 mod question;
 mod session;
@@ -74,6 +75,7 @@ pub fn module(daemon: Arc<Daemon>) -> Result<Module, RegisterMethodError> {
     question::register(&mut module)?;
     context::register(&mut module)?;
     edit::register(&mut module)?;
+    map::register(&mut module)?;
     commit::register(&mut module)?;
     Ok(module)
 }

@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use jsonrpsee::core::RegisterMethodError;
-use paird_base::limits::{PROMPT_BYTES_MAX, WAIT_DEFAULT, WAIT_MAX};
+use paird_base::limits::{PROMPT_BYTES_MAX, WAIT_DEFAULT, WAIT_MAX, WAIT_WHILE_WAITING};
 use paird_protocol::methods::{
     SessionCancel, SessionClear, SessionClose, SessionConfigure, SessionDelete, SessionList, SessionNew, SessionPrompt, SessionRead,
     SessionWait,
@@ -11,7 +11,7 @@ use paird_protocol::{
 };
 
 use super::{Daemon, Fault, Module, from_wire, method, to_wire};
-use crate::session::{Error, Owner, Session, SessionId, Settings, TurnId};
+use crate::session::{Error, Owner, Session, SessionId, Settings, TurnId, TurnPhase};
 
 pub(super) fn register(module: &mut Module) -> Result<(), RegisterMethodError> {
     method::<SessionNew, _, _>(module, |daemon, _, params| async move {
@@ -68,7 +68,10 @@ pub(super) fn register(module: &mut Module) -> Result<(), RegisterMethodError> {
         let timeout = params.timeout_ms.map_or(WAIT_DEFAULT, Duration::from_millis).min(WAIT_MAX);
         let session = daemon.sessions.of_turn(&turn).await?;
         let id = turn.clone();
-        if let Some(told) = session.call(move |o| o.waiter(&id)).await?? {
+        let (phase, told) = session.call(move |o| o.waiter(&id)).await??;
+        // A client that asks again instead of answering must not spin.
+        let timeout = if phase == TurnPhase::Waiting { timeout.min(WAIT_WHILE_WAITING) } else { timeout };
+        if let Some(told) = told {
             // Over time or told: either way the state is what is answered.
             let _ = tokio::time::timeout(timeout, told).await;
         }
@@ -94,11 +97,7 @@ pub(super) async fn find(daemon: &Daemon, id: String) -> Result<Session, Fault> 
 
 fn read(owner: &mut Owner, epoch: String) -> SessionReadResult {
     let state = &owner.state;
-    let so_far = owner.so_far();
-    let turns = state.turns.iter().map(|turn| {
-        let so_far = so_far.filter(|(id, _, _)| **id == turn.id).map(|(_, reply, reasoning)| (reply, reasoning));
-        to_wire::turn(state, turn, so_far)
-    });
+    let turns = state.turns.iter().map(|turn| to_wire::turn(state, turn, owner.so_far(turn)));
     SessionReadResult {
         session: to_wire::session_info(state, owner.is_busy()),
         settings: to_wire::settings(&state.settings),

@@ -3,65 +3,18 @@
 //! A commit that cannot be made never takes the edit back: the files stay, the reason is told.
 
 use paird_base::RepoPath;
-use paird_base::limits::SUBJECT_CHARS_MAX;
 use paird_edit::{FileChange, Plan, Record};
 use paird_vcs::{CommitKind, CommitRequest, DirtyPolicy, Outcome, Prepared, PreparedCommit, UndoPrepared};
 use serde::{Deserialize, Serialize};
 
 use super::entry::Commit;
 use super::error::Error;
-use super::lane::{Intent, What};
+use super::job::{Committed, Intent, What};
 use super::settings::DirtyCommits;
 use super::tree::Tree;
 
 /// How often a commit is prepared anew because HEAD moved meanwhile.
 const MOVED_TRIES: usize = 3;
-
-/// What a job's commit shall say.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct CommitOrder {
-    pub subject: String,
-    pub trailers: Vec<(String, String)>,
-    pub dirty: DirtyCommits,
-}
-
-impl CommitOrder {
-    /// The subject is the first line of what was asked, cut at a word; the trailer names the model.
-    #[must_use]
-    pub fn new(asked: &str, model: &str, dirty: DirtyCommits) -> Self {
-        let trailer = ("Co-authored-by".to_owned(), format!("paird ({}) <paird@localhost>", one_line(model)));
-        Self { subject: subject(asked), trailers: vec![trailer], dirty }
-    }
-}
-
-/// Control characters, which a model or a paste may bring, become blanks; a leading `-` could be read as an option.
-fn one_line(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect::<String>().trim().trim_start_matches('-').trim().to_owned()
-}
-
-fn subject(asked: &str) -> String {
-    let line = one_line(asked.lines().find(|l| !l.trim().is_empty()).unwrap_or(""));
-    if line.is_empty() {
-        return "Edit files".to_owned();
-    }
-    if line.chars().count() <= SUBJECT_CHARS_MAX {
-        return line;
-    }
-    let cut: String = line.chars().take(SUBJECT_CHARS_MAX - 1).collect();
-    let words = cut.rsplit_once(' ').map_or(cut.as_str(), |(words, _)| words);
-    format!("{words}…")
-}
-
-/// What became of a job's commit.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Committed {
-    /// In order; a commit of the person's own changes may come first.
-    pub commits: Vec<Commit>,
-    /// Edits that stay uncommitted, and why.
-    pub uncommitted: Vec<(RepoPath, String)>,
-    /// Where HEAD is after a commit was taken back.
-    pub head: Option<String>,
-}
 
 /// What a record notes about its commit, in order.
 #[derive(Serialize, Deserialize)]
@@ -181,18 +134,5 @@ const fn policy(dirty: DirtyCommits) -> DirtyPolicy {
         DirtyCommits::Overlap => DirtyPolicy::Overlap,
         DirtyCommits::Always => DirtyPolicy::Always,
         DirtyCommits::Never => DirtyPolicy::Never,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_subject_is_one_bounded_line_that_is_no_option() {
-        assert_eq!(subject("\n  --amend the\tlist\nmore"), "amend the list");
-        assert_eq!(subject(""), "Edit files");
-        let long = subject(&"word ".repeat(40));
-        assert!(long.chars().count() <= SUBJECT_CHARS_MAX && long.ends_with("word…"), "{long}");
     }
 }

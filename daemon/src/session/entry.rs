@@ -7,6 +7,7 @@ use paird_edit::{Block, Failed, Hunk, Op, RecordId};
 use paird_provider::Cursor;
 use serde::{Deserialize, Serialize};
 
+use super::failure::Failure;
 use super::ids::{EditId, QuestionId, SessionId, TurnId};
 use super::question::Question;
 use super::settings::Settings;
@@ -142,15 +143,6 @@ pub enum Outcome {
     Failed,
 }
 
-/// Why a turn failed, in the wire's terms but for the wire's types.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Failure {
-    pub message: String,
-    pub kind: super::error::Kind,
-    pub hint: Option<String>,
-    pub retryable: bool,
-}
-
 /// How a turn ended. Exactly one for each.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Report {
@@ -183,13 +175,5 @@ impl Report {
             reflections: 0,
             stop: None,
         }
-    }
-
-    /// Takes in what a write did.
-    pub fn land(&mut self, landed: &super::lane::Landed) {
-        if let super::lane::What::Apply { edits } = &landed.intent.what {
-            self.edits.extend(edits.iter().cloned());
-        }
-        self.commits.extend(landed.committed.commits.iter().cloned());
     }
 }

@@ -3,30 +3,9 @@
 use std::path::PathBuf;
 
 use paird_base::{PathError, RepoPath, RootError};
-use serde::{Deserialize, Serialize};
 
-use super::entry::Failure;
+use super::failure::{Failure, Kind};
 use super::log::LogError;
-
-/// The closed list of the protocol, in the session's own terms: stored in logs, mapped to the wire by dispatch.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Kind {
-    InvalidParams,
-    NotFound,
-    Conflict,
-    Overloaded,
-    UnsupportedPath,
-    UnsupportedFile,
-    NotARepository,
-    Vcs,
-    Config,
-    Provider,
-    RateLimited,
-    ContextOverflow,
-    Io,
-    Internal,
-}
 
 #[derive(Debug, thiserror::Error)]
 pub enum Error {

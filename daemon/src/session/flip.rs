@@ -7,7 +7,7 @@ use paird_edit::{FileChange, Journal, Plan, RecordId};
 
 use super::entry::EditStatus;
 use super::error::Error;
-use super::lane::Flip;
+use super::job::Flip;
 use super::tree::Tree;
 
 /// The plan that makes the edits undone (given newest first) or applied again (given oldest first). Each file must be

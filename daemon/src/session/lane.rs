@@ -12,82 +12,22 @@ use std::thread::JoinHandle;
 use paird_base::limits::WRITE_LANE_QUEUE;
 use paird_base::{Clock, RepoPath};
 use paird_edit::{FileChange, Journal, Plan, Record, RecordId, Scope, State, TempArea};
-use paird_vcs::UndoPrepared;
-use serde::{Deserialize, Serialize};
 use tokio::sync::{mpsc, oneshot};
 
-use super::commit_step::{self, CommitOrder, Committed};
+use super::commit_step;
 use super::entry::{Commit, EditEntry, EditStatus};
 use super::error::Error;
-use super::events::LineChange;
-use super::ids::{EditId, SessionId, TurnId};
+use super::ids::EditId;
+use super::job::{Committed, Flip, Intent, Landed, Order, Refused, What};
 use super::line_changes::line_changes;
 use super::place::{Placed, place};
 use super::tree::Tree;
 
+/// Where a test may kill the daemon between the steps of a job and its landing in the session's log; the leaves have theirs.
+pub const FAULT_POINTS: &[&str] = &["lane.written", "commit.noted", "lane.committed", "owner.landing", "owner.landed"];
+
 /// How often a job is planned anew because somebody saved one of its files meanwhile.
 const CONFLICT_TRIES: usize = 3;
-
-/// Who asked for a job, and whether it is committed.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Order {
-    pub session: Option<SessionId>,
-    pub turn: Option<TurnId>,
-    pub commit: Option<CommitOrder>,
-}
-
-/// What a job means, stored with its record so that the next daemon can tell the session.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Intent {
-    pub order: Order,
-    pub what: What,
-}
-
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(tag = "job", rename_all = "snake_case")]
-pub enum What {
-    /// Proposals become files.
-    Apply { edits: Vec<EditEntry> },
-    /// Applied edits go back, or undone ones come again.
-    Flip { edits: Vec<(EditId, RepoPath)>, to: EditStatus },
-    /// A commit of ours is taken back.
-    UndoCommit { commit: Commit, edits: Vec<EditId>, to: EditStatus, prepared: Box<UndoPrepared> },
-}
-
-/// What became of a job.
-#[derive(Debug, Clone)]
-pub struct Landed {
-    /// The record to settle once the session's log has it; `None` when there was nothing to write.
-    pub write: Option<RecordId>,
-    pub intent: Intent,
-    /// For each path that was written, the lines that changed.
-    pub changes: Vec<(RepoPath, Vec<LineChange>)>,
-    pub committed: Committed,
-    /// Paths that a person changed before a crash was repaired; they were left alone.
-    pub foreign: Vec<RepoPath>,
-}
-
-/// Why a job wrote nothing.
-#[derive(Debug)]
-pub enum Refused {
-    /// Blocks that no longer find their place.
-    Blocks(Vec<paird_edit::Failed>),
-    Error(Error),
-}
-
-impl<E: Into<Error>> From<E> for Refused {
-    fn from(error: E) -> Self {
-        Self::Error(error.into())
-    }
-}
-
-/// An applied edit to take back or bring again: where its file's two states are kept.
-#[derive(Debug, Clone)]
-pub struct Flip {
-    pub edit: EditId,
-    pub path: RepoPath,
-    pub write: RecordId,
-}
 
 enum Job {
     Apply { order: Order, edits: Vec<EditEntry>, scope: Scope },
@@ -255,7 +195,9 @@ impl Worker {
             }
             return Err(error.into());
         }
+        paird_base::fault::point("lane.written");
         let committed = commit_step::run(&self.tree, &mut record, &intent, &[]);
+        paird_base::fault::point("lane.committed");
         Ok(Landed {
             write: Some(record.id().clone()),
             intent,

@@ -6,7 +6,7 @@ use paird_edit::{Block, Edit, Parsed, Plan, Proposal, Scope};
 use super::entry::{EditEntry, EditStatus};
 use super::error::Error;
 use super::ids::{EditId, TurnId};
-use super::lane::Refused;
+use super::job::Refused;
 use super::tree::Tree;
 
 /// Edits that all have their place.

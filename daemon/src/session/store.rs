@@ -12,7 +12,7 @@ use super::entry::Entry;
 use super::error::Error;
 use super::events::Happening;
 use super::ids::{EditId, QuestionId, SessionId, TurnId};
-use super::lane::Landed;
+use super::job::Landed;
 use super::log::{LogError, Logged, SessionLog};
 use super::owner::{Owner, Session, Shared};
 use super::settings::Settings;
@@ -38,6 +38,13 @@ impl Sessions {
             let Some(id) = landed.intent.order.session.clone() else { continue };
             sessions.load(&id, vec![landed]).await?;
         }
+        // A session goes on from where a crash left it when its log is read; the socket need not wait for that.
+        let unread = sessions.clone();
+        tokio::spawn(async move {
+            if let Err(error) = unread.all().await {
+                tracing::warn!(error = %error.chain(), "the sessions cannot be listed");
+            }
+        });
         Ok(sessions)
     }
 
@@ -167,8 +174,7 @@ impl Sessions {
     /// Ends every turn, for a daemon that stops. A write in progress is finished by the write lane.
     pub async fn cancel_all(&self) {
         for session in self.in_memory() {
-            let stopped =
-                session.call(|o| o.stop_turn().map(|turns| turns.iter().filter_map(|t| o.waiter(t).ok().flatten()).collect::<Vec<_>>()));
+            let stopped = session.call(|o| o.stop_turn().map(|turns| turns.iter().filter_map(|t| o.waiter(t).ok()?.1).collect::<Vec<_>>()));
             match stopped.await {
                 Ok(Ok(ending)) => {
                     for turn in ending {

@@ -12,12 +12,13 @@ use paird_provider::{Cursor, ReplyEvent, StopReason};
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
-use super::commit_step::CommitOrder;
 use super::context::{Context, first_question};
-use super::entry::{EditEntry, Failure, Outcome, Report, Selection};
+use super::entry::{EditEntry, Outcome, Report, Selection};
 use super::error::Error;
+use super::failure::Failure;
 use super::ids::{EditId, SessionId, TurnId};
-use super::lane::{Landed, Lane, Order, Refused};
+use super::job::{CommitOrder, Landed, Order, Refused};
+use super::lane::Lane;
 use super::models::Model;
 use super::place;
 use super::prompts;
@@ -336,7 +337,9 @@ impl Turn {
         match self.ask(About::ApplyPartial { placed, failed }).await? {
             Answer::Said(option) if option == APPLY => {
                 report.edits.clear();
-                let lost = self.write(edits, report).await?;
+                let (allowed, held) = self.permit(edits).await?;
+                report.edits.extend(held);
+                let lost = self.write(allowed, report).await?;
                 report.failed.extend(lost.unwrap_or_default());
             }
             Answer::Said(option) if option == DISCARD => self.tell(Step::Rejected(edits.into_iter().map(|e| e.id).collect())).await,

@@ -39,17 +39,18 @@ impl Server {
         Self { methods: methods.into(), patience, connections_max: CONNECTIONS_MAX, connections: watch::Sender::new(0) }
     }
 
+    /// Tells the number of connections there, as it changes.
+    #[must_use]
+    pub fn counting(mut self, connections: watch::Sender<usize>) -> Self {
+        self.connections = connections;
+        self
+    }
+
     #[cfg(test)]
     pub(super) fn with_bounds(mut self, patience: Patience, connections_max: usize) -> Self {
         self.patience = patience;
         self.connections_max = connections_max;
         self
-    }
-
-    /// The number of connections, as it changes.
-    #[must_use]
-    pub fn connections(&self) -> watch::Receiver<usize> {
-        self.connections.subscribe()
     }
 
     /// Accepts and serves until `stop`; then removes the socket and comes back when every connection has had its last

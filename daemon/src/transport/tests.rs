@@ -151,8 +151,8 @@ impl Daemon {
         let listener = Listener::bind(&address, &lock).unwrap();
         let seen = Arc::new(Seen::default());
         let patience = Patience { stall_max, calls_finish_max: Duration::from_millis(100), stop_max: DEADLINE };
-        let server = Server::new(methods(seen.clone())).with_bounds(patience, connections_max);
-        let connections = server.connections();
+        let (counter, connections) = tokio::sync::watch::channel(0);
+        let server = Server::new(methods(seen.clone())).with_bounds(patience, connections_max).counting(counter);
         let stop = CancellationToken::new();
         let task = tokio::spawn(server.run(listener, stop.clone()));
         Self { directory, socket, seen, stop, connections, task, _lock: lock }

@@ -23,13 +23,19 @@ pub(crate) struct Git {
     timeout: Duration,
 }
 
+/// Variables of the daemon's environment that no child gets: those that point git elsewhere, and keys of model providers,
+/// which a repository's filter could read.
+fn is_kept_from_children(name: &[u8]) -> bool {
+    name.starts_with(b"GIT_") || name.ends_with(b"_API_KEY") || name.ends_with(b"_API_BASE")
+}
+
 impl Repo {
     /// `git ARGS`. Errors name the first few arguments.
     pub(crate) fn git<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Git {
         let args: Vec<OsString> = args.into_iter().map(|a| a.as_ref().to_owned()).collect();
         let mut command = Command::new("git");
         for (name, _) in std::env::vars_os() {
-            if name.as_encoded_bytes().starts_with(b"GIT_") {
+            if is_kept_from_children(name.as_encoded_bytes()) {
                 command.env_remove(name);
             }
         }
@@ -145,6 +151,16 @@ mod tests {
         git2::Repository::init(dir.path()).unwrap();
         let repo = Repo::discover(dir.path()).unwrap().unwrap().with_own_config_only();
         (dir, repo)
+    }
+
+    #[test]
+    fn keys_and_gits_own_variables_reach_no_child() {
+        for name in ["GIT_DIR", "GIT_INDEX_FILE", "OPENAI_API_KEY", "OLLAMA_API_BASE"] {
+            assert!(is_kept_from_children(name.as_bytes()), "{name}");
+        }
+        for name in ["PATH", "HOME", "SSH_AUTH_SOCK", "API_KEY_FILE"] {
+            assert!(!is_kept_from_children(name.as_bytes()), "{name}");
+        }
     }
 
     #[test]

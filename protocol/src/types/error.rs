@@ -136,7 +136,7 @@ mod tests {
         codes.dedup();
         assert_eq!(codes.len(), ErrorKind::ALL.len());
         for kind in ErrorKind::ALL {
-            let standard = matches!(kind, ErrorKind::InvalidParams | ErrorKind::Internal | ErrorKind::Conflict);
+            let standard = matches!(kind, ErrorKind::InvalidParams | ErrorKind::Internal);
             assert_eq!(standard, (-32768..=-32000).contains(&kind.code()), "{kind}");
             assert_eq!(serde_json::to_value(kind).unwrap(), kind.as_str());
         }

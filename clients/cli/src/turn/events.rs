@@ -50,6 +50,11 @@ impl<'a> Events<'a> {
         Ok(())
     }
 
+    /// Whether events are gone that the last subscription should have begun with.
+    pub(super) fn has_gap(&self) -> bool {
+        self.subscription.gap
+    }
+
     pub(super) async fn unsubscribe(&self) {
         // Gone already if the connection is; nothing is left to do then.
         let _ =

@@ -7,12 +7,12 @@ use paird_base::limits::SESSION_PROPOSALS_MAX;
 use paird_edit::{RecordId, Scope};
 
 use super::Owner;
-use crate::session::commit_step::CommitOrder;
-use crate::session::entry::{Commit, EditEntry, EditStatus, Entry, Failure, Outcome, Report};
+use crate::session::entry::{Commit, EditEntry, EditStatus, Entry, Outcome, Report};
 use crate::session::error::Error;
 use crate::session::events::Happening;
+use crate::session::failure::Failure;
 use crate::session::ids::{EditId, TurnId};
-use crate::session::lane::{Flip, Landed, Order, Refused, What};
+use crate::session::job::{CommitOrder, Flip, Landed, Order, Refused, What};
 use crate::session::place;
 use crate::session::settings::CommitMode;
 
@@ -122,7 +122,13 @@ impl Owner {
         let verb = if to == EditStatus::Undone { "Undo" } else { "Redo" };
         let subject = format!("{verb} edits to {}", names(edits.iter().map(|e| &e.path)));
         let turn = edits.first().and_then(|e| e.turn.clone());
-        Ok((self.order(turn, &subject), flips))
+        let mut order = self.order(turn, &subject);
+        // Edits that are in no commit are taken back without one.
+        let committed = |e: &EditEntry| self.state.commits.iter().any(|made| made.turn == e.turn && made.commit.paths.contains(&e.path));
+        if !edits.iter().any(|e| committed(e)) {
+            order.commit = None;
+        }
+        Ok((order, flips))
     }
 
     /// A commit of this session, with the edits it holds and what they are once it is taken back.
@@ -159,15 +165,13 @@ impl Owner {
             let result = lane.apply(order, edits, scope).await;
             let ended = me
                 .call(move |owner| {
-                    let mut report = Report { outcome: Outcome::Held, edits: held, ..Report::empty() };
+                    let (mut failed, mut error) = (Vec::new(), None);
                     match result {
-                        Ok(landed) => {
-                            report.land(&landed);
-                            owner.land(landed);
-                        }
-                        Err(Refused::Blocks(failed)) => report.failed = failed,
-                        Err(Refused::Error(error)) => report.error = Some(Failure::from(&error)),
+                        Ok(landed) => owner.land(landed),
+                        Err(Refused::Blocks(blocks)) => failed = blocks,
+                        Err(Refused::Error(why)) => error = Some(Failure::from(&why)),
                     }
+                    let report = Report { outcome: Outcome::Held, failed, error, ..owner.report_from_log(&turn) };
                     owner.finish(&turn, report);
                 })
                 .await;
@@ -179,6 +183,7 @@ impl Owner {
 
     /// Takes in what the write lane did: logged, told, and then settled with the lane. Taking it in twice changes nothing.
     pub fn land(&mut self, landed: Landed) {
+        paird_base::fault::point("owner.landing");
         let turn = landed.intent.order.turn.clone();
         let turn = turn.as_ref();
         let changes = |path: &RepoPath| landed.changes.iter().find(|(p, _)| p == path).map(|(_, c)| c.clone()).unwrap_or_default();
@@ -219,6 +224,7 @@ impl Owner {
             What::UndoCommit { commit, edits, to, .. } => self.commit_undone(turn, commit, edits, *to, &landed),
         }
         self.committed(turn, &landed);
+        paird_base::fault::point("owner.landed");
         if let (Some(write), lane) = (landed.write, self.shared.lane.clone()) {
             tokio::spawn(async move { lane.settle(write).await });
         }

@@ -21,11 +21,12 @@ use super::entry::Entry;
 use super::error::Error;
 use super::events::{Events, Happening};
 use super::ids::{SessionId, TurnId};
-use super::lane::{Landed, Lane};
+use super::job::Landed;
+use super::lane::Lane;
 use super::log::{Logged, SessionLog};
 use super::models::Models;
 use super::settings::SettingsPatch;
-use super::state::SessionState;
+use super::state::{SessionState, Turn};
 use super::tree::Tree;
 use super::turn::Step;
 
@@ -219,10 +220,16 @@ impl Owner {
         Ok(self.seq())
     }
 
-    /// The reply and the reasoning so far, of the turn that runs.
+    /// The reply and the reasoning so far, of a turn that has started and is not finished: what streams now, else its last
+    /// whole reply.
     #[must_use]
-    pub fn so_far(&self) -> Option<(&TurnId, &str, &str)> {
-        self.running.as_ref().map(|r| (&r.id, r.reply.as_str(), r.reasoning.as_str()))
+    pub fn so_far(&self, turn: &Turn) -> Option<(&str, &str)> {
+        if turn.report.is_some() {
+            return None;
+        }
+        let streams = self.running.as_ref().filter(|r| r.id == turn.id && !(r.reply.is_empty() && r.reasoning.is_empty()));
+        let whole = || self.state.history.iter().rev().find(|e| e.turn == turn.id).map(|e| (e.reply.as_str(), ""));
+        streams.map(|r| (r.reply.as_str(), r.reasoning.as_str())).or_else(whole)
     }
 
     #[must_use]

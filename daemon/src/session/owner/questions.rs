@@ -83,7 +83,8 @@ impl Owner {
         if option == APPLY {
             return self.apply_held(turn.clone(), held);
         }
-        self.finish(turn, Report { outcome: Outcome::Held, edits: held, ..Report::empty() });
+        let report = Report { outcome: Outcome::Held, ..self.report_from_log(turn) };
+        self.finish(turn, report);
     }
 
     /// The last client that could ask a person is gone: the policy decides what waits.

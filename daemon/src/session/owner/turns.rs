@@ -9,9 +9,10 @@ use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
 use super::{Owner, Running};
-use crate::session::entry::{EditStatus, Entry, Failure, Outcome, Report, Selection};
+use crate::session::entry::{EditStatus, Entry, Outcome, Report, Selection};
 use crate::session::error::Error;
 use crate::session::events::Happening;
+use crate::session::failure::{Failure, Kind};
 use crate::session::ids::TurnId;
 use crate::session::settings::ApplyMode;
 use crate::session::state::TurnPhase;
@@ -66,16 +67,18 @@ impl Owner {
         }
     }
 
-    /// Something to wait for: resolves when the turn is finished or asks a question. `None` when it is so already.
-    pub fn waiter(&mut self, id: &TurnId) -> Result<Option<oneshot::Receiver<()>>, Error> {
+    /// Something to wait for: resolves when the turn is finished or asks a question. `None` when it is finished already.
+    /// With it the turn's phase now.
+    pub fn waiter(&mut self, id: &TurnId) -> Result<(TurnPhase, Option<oneshot::Receiver<()>>), Error> {
         let turn = self.state.turn(id).ok_or_else(|| Error::NotFound { what: "turn", id: id.to_string() })?;
-        if matches!(self.state.phase(turn), TurnPhase::Finished | TurnPhase::Waiting) {
-            return Ok(None);
+        let phase = self.state.phase(turn);
+        if phase == TurnPhase::Finished {
+            return Ok((phase, None));
         }
         let (tell, told) = oneshot::channel();
         self.waiters.retain(|(_, waiter)| !waiter.is_closed());
         self.waiters.push((id.clone(), tell));
-        Ok(Some(told))
+        Ok((phase, Some(told)))
     }
 
     pub(super) fn wake_waiters(&mut self, turn: &TurnId) {
@@ -150,18 +153,28 @@ impl Owner {
         if edits.is_empty() && !replies.is_empty() {
             return self.spawn(&id, Vec::new(), Resume { replies: replies.into(), answers: Vec::new(), offline: true });
         }
-        let mut report = Report::empty();
+        let mut report = self.report_from_log(&id);
         if edits.is_empty() {
             report.outcome = Outcome::Failed;
             report.error = Some(Failure::from(&Error::Interrupted));
         } else if edits.iter().any(|e| e.status == EditStatus::Proposed) {
             report.outcome = Outcome::Held;
         }
-        report.reply = replies.last().map(|r| r.text.clone()).unwrap_or_default();
-        report.stop = replies.last().map(|r| r.stop.clone());
-        report.edits = edits;
-        report.commits = self.state.commits.iter().filter(|made| made.turn.as_ref() == Some(&id)).map(|made| made.commit.clone()).collect();
         self.finish(&id, report);
+    }
+
+    /// What the log tells of a turn whose task ended with an earlier daemon.
+    pub(super) fn report_from_log(&self, id: &TurnId) -> Report {
+        let replies = self.replies_of(id);
+        let of_turn = |turn: &Option<TurnId>| turn.as_ref() == Some(id);
+        Report {
+            reply: replies.last().map(|r| r.text.clone()).unwrap_or_default(),
+            stop: replies.last().map(|r| r.stop.clone()),
+            reflections: u32::try_from(replies.len().saturating_sub(1)).unwrap_or(u32::MAX),
+            edits: self.state.edits.iter().filter(|e| of_turn(&e.turn)).cloned().collect(),
+            commits: self.state.commits.iter().filter(|made| of_turn(&made.turn)).map(|made| made.commit.clone()).collect(),
+            ..Report::empty()
+        }
     }
 
     /// A restart found the turn waiting for this answer: it goes on from its logged replies.
@@ -180,12 +193,7 @@ impl Owner {
         };
         let Some(step) = step else {
             // The turn's task is gone without a report: a panic, which its own task has logged.
-            let failure = Failure {
-                message: "the turn broke off".to_owned(),
-                kind: crate::session::error::Kind::Internal,
-                hint: None,
-                retryable: true,
-            };
+            let failure = Failure { message: "the turn broke off".to_owned(), kind: Kind::Internal, hint: None, retryable: true };
             return self.finish(&id, Report { outcome: Outcome::Failed, error: Some(failure), ..Report::empty() });
         };
         match step {
