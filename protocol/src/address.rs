@@ -1,5 +1,5 @@
 //! Where a work tree's daemon listens and keeps its files. Whoever asks passes the environment and the user id, so that
-//! the daemon and every client come to the same answer; only [`Address::prepare_directory`] touches the file system.
+//! the daemon and every client come to the same answer; only `directory` touches the file system.
 
 mod directory;
 #[cfg(test)]
@@ -59,7 +59,7 @@ pub enum AddressError {
     NoHome { variable: &'static str },
 }
 
-/// Where a daemon is reached. Its two lock files lie beside the socket.
+/// Where a daemon is reached. The lock files of an address lie beside its socket.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Address {
     pub socket: PathBuf,
@@ -122,6 +122,13 @@ impl Address {
 /// There is no home directory.
 pub fn state_dir(key: &WorkTreeKey, environment: Environment<'_>) -> Result<PathBuf, AddressError> {
     Ok(base(environment, "XDG_STATE_HOME", ".local/state")?.join(key.as_str()))
+}
+
+/// Held by the daemon of the work tree for as long as it lives, whatever its socket. While it serves, the file holds the
+/// socket's path and a line feed.
+#[must_use]
+pub fn tree_lock(state_dir: &Path) -> PathBuf {
+    state_dir.join("daemon.lock")
 }
 
 /// Caches of all work trees, for linked ones share theirs: `$XDG_CACHE_HOME/paird`.

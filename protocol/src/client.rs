@@ -36,6 +36,9 @@ pub enum ClientError {
     /// Nobody listens there.
     #[error("connect to {path}")]
     Connect { path: PathBuf, source: io::Error },
+    /// Somebody else listens there, who must not see keys or files.
+    #[error("{path} is served by another user (uid {uid})")]
+    Foreign { path: PathBuf, uid: u32 },
     /// The daemon answered with an error.
     #[error("{0}")]
     Call(#[source] ErrorObject),
@@ -54,12 +57,17 @@ pub struct Client {
 }
 
 impl Client {
-    /// Connects to a daemon that serves already.
+    /// Connects to a daemon of this user that serves already.
     ///
     /// # Errors
-    /// [`ClientError::Connect`] if nobody listens at `path`.
+    /// [`ClientError::Connect`] if nobody listens at `path`, [`ClientError::Foreign`] if it is another user.
     pub async fn connect(path: &Path) -> Result<Self, ClientError> {
-        let stream = UnixStream::connect(path).await.map_err(|source| ClientError::Connect { path: path.to_owned(), source })?;
+        let failed = |source| ClientError::Connect { path: path.to_owned(), source };
+        let stream = UnixStream::connect(path).await.map_err(failed)?;
+        let uid = stream.peer_cred().map_err(failed)?.uid();
+        if uid != rustix::process::geteuid().as_raw() {
+            return Err(ClientError::Foreign { path: path.to_owned(), uid });
+        }
         Ok(Self::over(stream))
     }
 

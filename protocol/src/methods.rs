@@ -83,8 +83,8 @@ methods! {
     SessionConfigure = "session/configure" (SessionConfigureParams) -> Ack;
     /// Queues a user message; `interrupt` cancels the running turn first.
     SessionPrompt = "session/prompt" (PromptParams) -> PromptResult;
-    /// Cancels the running turn and drops what is queued behind it.
-    SessionCancel = "session/cancel" (SessionParams) -> CancelResult;
+    /// Cancels one turn, or the running one and what is queued behind it.
+    SessionCancel = "session/cancel" (CancelParams) -> CancelResult;
     /// Waits until a turn is finished, a question opens, or the time is over.
     SessionWait = "session/wait" long (WaitParams) -> WaitResult;
     /// Forgets the session's history; files and settings stay.

@@ -17,6 +17,7 @@ pub mod client;
 pub mod daemon_process;
 pub mod fake_provider;
 pub mod git;
+pub mod pair_process;
 pub mod replies;
 pub mod scratch;
 pub mod tree;
@@ -24,6 +25,7 @@ pub mod wire;
 
 pub use client::{Client, EventStream};
 pub use daemon_process::{DaemonProcess, Launch};
+pub use pair_process::{Pair, PairProcess, Said};
 pub use replies::{block, create, line, paced};
 pub use scratch::Scratch;
 pub use tree::Tree;

@@ -95,6 +95,12 @@ impl Scratch {
         String::from_utf8_lossy(&output.stdout).into_owned()
     }
 
+    /// The same in another directory.
+    pub fn git_in(&self, dir: &Path, args: &[&str]) {
+        let output = git::run(dir, &self.home(), args);
+        assert!(output.status.success(), "git {args:?}: {}", String::from_utf8_lossy(&output.stderr));
+    }
+
     #[must_use]
     pub fn try_git(&self, args: &[&str]) -> Output {
         git::run(&self.root(), &self.home(), args)

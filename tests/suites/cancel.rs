@@ -1,7 +1,7 @@
 //! Cancelling, interrupting, and prompts that wait behind a running turn.
 
 use paird_protocol::methods::{SessionCancel, SessionPrompt};
-use paird_protocol::{ErrorKind, Outcome, PromptParams, SessionParams, TurnState};
+use paird_protocol::{CancelParams, ErrorKind, Outcome, PromptParams, TurnState};
 use paird_tests::fake_provider::{FakeProvider, Step, delta_event};
 use paird_tests::{DaemonProcess, Scratch, Wire, block, line, paced};
 use serde_json::json;
@@ -26,7 +26,7 @@ async fn a_cancelled_turn_ends_at_once_and_keeps_what_was_said() {
     let session = client.session(&model, &["a.py"]).await;
     let turn = client.prompt(&session, "go").await;
     events.wait_kind("reply.delta").await;
-    let cancelled = client.call::<SessionCancel>(SessionParams { session_id: session.clone() }).await;
+    let cancelled = client.call::<SessionCancel>(CancelParams { session_id: session.clone(), turn_id: None }).await;
     assert_eq!(cancelled.cancelled, std::slice::from_ref(&turn));
     let result = client.finished(&turn).await.report;
     assert_eq!(result.outcome, Outcome::Cancelled);
@@ -35,7 +35,7 @@ async fn a_cancelled_turn_ends_at_once_and_keeps_what_was_said() {
     // The session goes on.
     assert_eq!(client.turn(&session, "and now?").await.report.reply, "hello");
     // Nothing runs, so there is nothing to cancel.
-    let again = client.call::<SessionCancel>(SessionParams { session_id: session }).await;
+    let again = client.call::<SessionCancel>(CancelParams { session_id: session, turn_id: None }).await;
     assert!(again.cancelled.is_empty());
 }
 
@@ -50,7 +50,7 @@ async fn a_cancel_closes_the_stream_of_a_provider_that_says_nothing_more() {
     let session = client.session("openai/slow", &["a.py"]).await;
     let turn = client.prompt(&session, "go").await;
     events.wait_kind("reply.delta").await;
-    client.call::<SessionCancel>(SessionParams { session_id: session }).await;
+    client.call::<SessionCancel>(CancelParams { session_id: session, turn_id: None }).await;
     provider.wait_closed_early(1).await;
     let result = client.finished(&turn).await.report;
     assert_eq!((result.outcome, result.reply.as_str()), (Outcome::Cancelled, "well"));
@@ -97,11 +97,37 @@ async fn a_cancel_drops_what_is_queued() {
     let client = daemon.client().await;
     let session = client.session(&model, &[]).await;
     let (first, second) = (client.prompt(&session, "one").await, client.prompt(&session, "two").await);
-    let cancelled = client.call::<SessionCancel>(SessionParams { session_id: session.clone() }).await;
+    let cancelled = client.call::<SessionCancel>(CancelParams { session_id: session.clone(), turn_id: None }).await;
     assert_eq!(cancelled.cancelled, [first.clone(), second.clone()]);
     for turn in [&first, &second] {
         assert_eq!(client.finished(turn).await.report.outcome, Outcome::Cancelled);
     }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn one_turn_is_cancelled_alone() {
+    let scratch = Scratch::repo(&[("a.py", "x = 1\n")]);
+    let model = scratch.replay(&[endless(), line(&block("a.py", "x = 1", "x = 2"))]);
+    let daemon = DaemonProcess::start(&scratch).await;
+    let client = daemon.client().await;
+    let mut events = client.events().await;
+    let session = client.session(&model, &["a.py"]).await;
+    let (first, second, third) =
+        (client.prompt(&session, "one").await, client.prompt(&session, "two").await, client.prompt(&session, "three").await);
+    events.wait_kind("reply.delta").await;
+    let cancel = |turn: &str| CancelParams { session_id: session.clone(), turn_id: Some(turn.to_owned()) };
+    assert_eq!(client.call::<SessionCancel>(cancel(&second)).await.cancelled, std::slice::from_ref(&second));
+    assert_eq!(client.finished(&second).await.report.outcome, Outcome::Cancelled);
+    let states: Vec<TurnState> = client.read(&session).await.turns.iter().map(|turn| turn.state).collect();
+    assert_eq!(states, [TurnState::Running, TurnState::Finished, TurnState::Queued]);
+    assert_eq!(client.call::<SessionCancel>(cancel(&first)).await.cancelled, std::slice::from_ref(&first));
+    assert_eq!(client.finished(&first).await.report.outcome, Outcome::Cancelled);
+    assert_eq!(client.finished(&third).await.report.outcome, Outcome::Done);
+    assert_eq!(scratch.read("a.py"), "x = 2\n");
+    assert!(client.call::<SessionCancel>(cancel(&third)).await.cancelled.is_empty(), "it has ended already");
+    client.fails::<SessionCancel>(cancel("t0"), ErrorKind::NotFound).await;
+    events.wait_finished(&third).await;
+    assert_eq!(events.kinds_of(&second), ["turn.finished"], "it never started");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -132,7 +158,7 @@ async fn the_queue_of_prompts_is_bounded() {
     }
     let error = client.fails::<SessionPrompt>(prompt(&session, "too much", false), ErrorKind::Overloaded).await;
     assert!(error.data.retryable);
-    client.call::<SessionCancel>(SessionParams { session_id: session }).await;
+    client.call::<SessionCancel>(CancelParams { session_id: session, turn_id: None }).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -154,3 +154,29 @@ async fn the_first_commit_of_a_repository_and_odd_names() {
     assert_eq!(scratch.status(), "");
     assert_sound(&scratch);
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_index_that_another_program_holds_keeps_head_and_files_together() {
+    let scratch = Scratch::repo(&[("a.py", "x = 1\n")]);
+    let mut chat = chat(&scratch, &[&block("a.py", "x = 1", "x = 2"), &block("a.py", "x = 2", "x = 3")], &["a.py"]).await;
+    chat.client.turn(&chat.session, "two").await;
+    let head = scratch.head();
+    let lock = scratch.path(".git/index.lock");
+
+    std::fs::write(&lock, "").unwrap();
+    let error = chat.client.fails::<CommitUndo>(CommitUndoParams::default(), ErrorKind::Vcs).await;
+    assert!(error.message.contains("index.lock") && error.data.hint.is_some(), "{error:?}");
+    assert_eq!((scratch.head(), scratch.read("a.py").as_str()), (head.clone(), "x = 2\n"), "an undo that cannot move HEAD changes nothing");
+    let edits = chat.client.read(&chat.session).await.edits;
+    assert!(edits.iter().all(|edit| edit.status == EditStatus::Applied), "{edits:?}");
+
+    let result = chat.client.turn(&chat.session, "three").await.report;
+    assert_eq!((result.outcome, result.commits.len()), (Outcome::Done, 0), "{result:?}");
+    let told = chat.events.wait_kind("commit.failed").await;
+    assert!(matches!(told.body, EventBody::CommitFailed { reason, .. } if reason.contains("index.lock")));
+    assert_eq!((scratch.head(), scratch.read("a.py").as_str()), (head, "x = 3\n"));
+    std::fs::remove_file(&lock).unwrap();
+    assert_eq!(scratch.git(&["diff", "--cached", "--name-only"]), "", "nothing is staged that nobody staged");
+    assert_eq!(scratch.git(&["diff", "--name-only"]), "a.py\n");
+    assert_sound(&scratch);
+}

@@ -139,7 +139,7 @@ async fn edits_merge_onto_the_file_as_it_is_or_write_nothing() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn paths_never_leave_the_work_tree() {
-    let scratch = Scratch::repo(&[("a.py", "x = 1\n"), (".aiderignore", "secret/\n"), (".gitignore", "build/\n")]);
+    let scratch = Scratch::repo(&[("a.py", "x = 1\n"), ("src/b.py", "y\n"), (".aiderignore", "secret/\n"), (".gitignore", "build/\n")]);
     scratch.write("secret/key.txt", "k\n");
     scratch.write("build/out.txt", "o\n");
     let outside = scratch.base().join("outside.txt");
@@ -148,6 +148,7 @@ async fn paths_never_leave_the_work_tree() {
     symlink("../outside.txt", scratch.path("link.txt")).unwrap();
     symlink("../elsewhere", scratch.path("linked")).unwrap();
     symlink("a.py", scratch.path("inner.py")).unwrap();
+    symlink("src", scratch.path("inner")).unwrap();
     std::fs::hard_link(scratch.path("a.py"), scratch.path("second-name.py")).unwrap();
     let daemon = DaemonProcess::start(&scratch).await;
     let client = daemon.client().await;
@@ -162,6 +163,8 @@ async fn paths_never_leave_the_work_tree() {
         ("linked/new.txt", "unsupported_file"),
         ("link.txt", "unsupported_file"),
         ("inner.py", "unsupported_file"),
+        ("inner/b.py", "unsupported_file"),
+        ("inner/new.py", "unsupported_file"),
         ("second-name.py", "unsupported_file"),
         ("secret/new.txt", "ignored"),
         ("build/new.txt", "ignored"),
@@ -181,7 +184,7 @@ async fn paths_never_leave_the_work_tree() {
     assert_eq!(propose(&client, &block("build/out.txt", "o", "p"), &["build/out.txt"]).await.edits.len(), 1);
     assert_eq!(propose(&client, &block("secret/key.txt", "k", "p"), &["secret/key.txt"]).await.edits.len(), 0);
     assert_eq!(paird_tests::Tree::read(&scratch.root()), before);
-    for path in ["link.txt", "secret/key.txt", "../outside.txt", ".git/config", "linked"] {
+    for path in ["link.txt", "inner/b.py", "secret/key.txt", "../outside.txt", ".git/config", "linked"] {
         let params = SessionNewParams { files: Some(vec![path.to_owned()]), ..SessionNewParams::default() };
         let error = client.try_call::<paird_protocol::methods::SessionNew>(params).await.expect_err(path);
         assert!(matches!(error.data.kind, ErrorKind::UnsupportedPath | ErrorKind::UnsupportedFile), "{path}: {}", error.message);

@@ -80,6 +80,32 @@ async fn filters_by_kind_and_session() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_could_never_come_is_refused() {
+    let scratch = Scratch::plain(&[]);
+    let daemon = DaemonProcess::start(&scratch).await;
+    let client = daemon.client().await;
+    for (params, kind, says) in [
+        (json!({"kinds": ["turn.", "turn.finnished"]}), ErrorKind::InvalidParams, "turn.finnished"),
+        (json!({"kinds": ["turn"]}), ErrorKind::InvalidParams, "\"turn\""),
+        (json!({"kinds": ["nothing."]}), ErrorKind::InvalidParams, "nothing."),
+        (json!({"kinds": []}), ErrorKind::InvalidParams, "empty"),
+        (json!({"sessionId": "s0"}), ErrorKind::NotFound, "s0"),
+    ] {
+        let error = client.raw("events/subscribe", params.clone()).await.expect_err(says);
+        assert_eq!((error.data.kind, error.message.contains(says)), (kind, true), "{params}: {}", error.message);
+        assert!(error.data.hint.is_some(), "{params}");
+    }
+    for kind in EventBody::KINDS {
+        client.raw("events/subscribe", json!({"kinds": [kind]})).await.unwrap();
+    }
+    // Numbers that are yet to come were heard of in another life.
+    let now = client.raw("events/subscribe", json!({})).await.unwrap()["seq"].as_u64().unwrap();
+    for (since, gap) in [(now, false), (now + 1, true), (u64::MAX, true)] {
+        assert_eq!(client.raw("events/subscribe", json!({"sinceSeq": since})).await.unwrap()["gap"], gap, "{since}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_snapshot_says_which_events_are_in_it() {
     let scratch = Scratch::repo(&[("a.py", "x = 1\n")]);
     let daemon = DaemonProcess::start(&scratch).await;

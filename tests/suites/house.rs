@@ -259,14 +259,27 @@ fn the_protocol_document_has_exactly_the_methods() {
 
 #[test]
 fn the_protocol_document_has_exactly_the_kinds_of_events_and_errors() {
-    use paird_protocol::ErrorKind;
+    use paird_protocol::{ErrorKind, EventBody, envelope};
     let text = std::fs::read_to_string(top().join("docs/protocol.md")).unwrap();
+    let section = text.split("\n## Errors\n").nth(1).unwrap();
+    let mut rows: BTreeMap<&str, &str> =
+        section.lines().filter_map(|line| line.strip_prefix("| `")?.strip_suffix(" |")?.split_once("` | ")).collect();
     for kind in ErrorKind::ALL {
-        assert!(text.contains(&format!("`{kind}`")), "docs/protocol.md lacks the error {kind}");
+        let codes = rows.remove(kind.as_str()).unwrap_or_else(|| panic!("docs/protocol.md lacks the error {kind}"));
+        assert!(codes.starts_with(&kind.code().to_string()), "docs/protocol.md gives {kind} {codes}");
+        let standard = match kind {
+            ErrorKind::InvalidParams => vec![envelope::PARSE_ERROR, envelope::INVALID_REQUEST],
+            ErrorKind::NotFound => vec![envelope::METHOD_NOT_FOUND],
+            _ => vec![],
+        };
+        for code in [envelope::PARSE_ERROR, envelope::INVALID_REQUEST, envelope::METHOD_NOT_FOUND] {
+            assert_eq!(codes.contains(&code.to_string()), standard.contains(&code), "docs/protocol.md gives {kind} {codes}");
+        }
     }
+    assert!(rows.is_empty(), "docs/protocol.md has errors of its own: {rows:?}");
     let source = std::fs::read_to_string(top().join("protocol/src/types/event.rs")).unwrap();
     let kinds: Vec<&str> = source.split("#[serde(rename = \"").skip(1).map(|rest| rest.split('"').next().unwrap()).collect();
-    assert!(kinds.len() > 10);
+    assert_eq!(kinds.iter().collect::<BTreeSet<_>>(), EventBody::KINDS.iter().collect::<BTreeSet<_>>());
     for kind in kinds {
         assert!(text.contains(&format!("`{kind}`")), "docs/protocol.md lacks the event {kind}");
     }

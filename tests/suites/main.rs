@@ -15,6 +15,8 @@ mod house;
 mod http;
 mod lifecycle;
 mod methods;
+mod pair;
 mod questions;
 mod restart;
+mod stop;
 mod turn;

@@ -92,7 +92,7 @@ fn cases(world: &World) -> Vec<Case> {
         case("edit/redo", json!({"editIds": [edit]}), json!({}), InvalidParams),
         case("map/get", json!({"tokens": 100}), json!({"tokens": -1}), InvalidParams),
         case("commit/status", json!({}), misspelt(), InvalidParams),
-        case("commit/list", json!({"limit": 2}), json!({"limit": -1}), InvalidParams),
+        case("commit/list", json!({"limit": 500}), json!({"limit": 501}), InvalidParams),
         case("commit/show", json!({"commit": "HEAD"}), json!({"commit": "no-such-commit"}), Vcs),
         case("commit/undo", of(session), nobody(), NotFound),
         case("edit/apply", json!({"editIds": [loose]}), json!({"editIds": []}), InvalidParams),
@@ -118,7 +118,7 @@ async fn every_method_does_its_work_and_refuses_nonsense() {
     let question = events.wait_question().await.question_id;
     let client = daemon.client().await;
     let proposed = client.raw("edit/propose", json!({"text": block("b.py", "y = 1", "y = 2"), "format": "diff"})).await.unwrap();
-    let subscribed = client.raw("events/subscribe", json!({"kinds": []})).await.unwrap();
+    let subscribed = client.raw("events/subscribe", json!({"kinds": ["notice"]})).await.unwrap();
     let world = World {
         session,
         turn: turn.turn_id,
@@ -163,7 +163,39 @@ async fn an_unknown_member_is_named() {
     let error = client.raw("session/new", json!({"applyMod": "dry"})).await.unwrap_err();
     assert!(error.message.contains("applyMod"), "{}", error.message);
     let error = client.raw("session/nw", json!({})).await.unwrap_err();
-    assert_eq!(error.code, -32601);
+    assert_eq!((error.code, error.data.kind), (-32601, ErrorKind::NotFound));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn settings_that_cannot_be_meant_are_refused_by_name() {
+    let scratch = Scratch::plain(&[("a.py", "x = 1\n"), ("b.py", "y = 1\n")]);
+    let daemon = DaemonProcess::start(&scratch).await;
+    let client = daemon.client().await;
+    let session = client.session("replay:unused", &["a.py"]).await;
+    for (setting, says) in [
+        (json!({"files": ["b.py", "a.py"], "readOnly": ["a.py"]}), "a.py"),
+        (json!({"model": "nobody/model"}), "nobody"),
+        (json!({"model": ""}), "model"),
+        (json!({"weakModel": "replay:"}), "replay"),
+    ] {
+        let mut with_session = setting.clone();
+        with_session["sessionId"] = json!(session);
+        for (method, params) in [("session/new", setting), ("session/configure", with_session)] {
+            let error = client.raw(method, params.clone()).await.expect_err(says);
+            assert_eq!(error.data.kind, ErrorKind::InvalidParams, "{method} {params}: {}", error.message);
+            assert!(error.message.contains(says) && error.data.hint.is_some(), "{method} {params}: {:?}", error);
+        }
+    }
+    let context = |read: paird_protocol::SessionReadResult| (read.files, read.read_only);
+    let names = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect::<Vec<_>>();
+    assert_eq!(context(client.read(&session).await), (names(&["a.py"]), names(&[])), "what is refused changes nothing");
+    // A file that comes into one list leaves the other.
+    client.raw("session/configure", json!({"sessionId": session, "readOnly": ["a.py", "b.py"]})).await.unwrap();
+    assert_eq!(context(client.read(&session).await), (names(&[]), names(&["a.py", "b.py"])));
+    client.raw("session/configure", json!({"sessionId": session, "files": ["b.py"]})).await.unwrap();
+    assert_eq!(context(client.read(&session).await), (names(&["b.py"]), names(&["a.py"])));
+    client.raw("context/add", json!({"sessionId": session, "paths": ["b.py"], "readOnly": true})).await.unwrap();
+    assert_eq!(context(client.read(&session).await), (names(&[]), names(&["a.py", "b.py"])));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -2,8 +2,8 @@
 
 use paird_protocol::methods::{EditList, QuestionAnswer, QuestionList, SessionCancel, SessionWait};
 use paird_protocol::{
-    EditListParams, EditStatus, ErrorKind, EventBody, Outcome, Question, QuestionAnswerParams, QuestionKind, QuestionListParams,
-    SessionParams, TurnState, WaitParams,
+    CancelParams, EditListParams, EditStatus, ErrorKind, EventBody, Outcome, Question, QuestionAnswerParams, QuestionKind,
+    QuestionListParams, TurnState, WaitParams,
 };
 use paird_tests::{Client, DaemonProcess, EventStream, Scratch, block, create, line};
 
@@ -161,7 +161,7 @@ async fn a_cancel_answers_with_what_changes_least() {
     let scratch = Scratch::repo(&[("a.py", "x = 1\n")]);
     let mut asked = asked(&scratch, &[&create("new.py", "z = 1")], &["a.py"]).await;
     let before = scratch.tree();
-    let cancelled = asked.client.call::<SessionCancel>(SessionParams { session_id: asked.session.clone() }).await;
+    let cancelled = asked.client.call::<SessionCancel>(CancelParams { session_id: asked.session.clone(), turn_id: None }).await;
     assert_eq!(cancelled.cancelled, [asked.turn.clone()]);
     let told = asked.events.wait_kind("question.answered").await;
     assert!(matches!(told.body, EventBody::QuestionAnswered { option_id, .. } if option_id == "no"));

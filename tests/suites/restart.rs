@@ -203,3 +203,29 @@ async fn deleted_and_closed_sessions_stay_so() {
     assert!(!client.read(&closed).await.session.closed);
     assert!(client.call::<EditList>(EditListParams { session_id: Some(closed), status: None }).await.edits.is_empty());
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_prompt_behind_an_old_question_that_nobody_can_answer_has_its_turn() {
+    // For each question what the policy does with it: a new file is made, a file outside the chat is left.
+    for (reply, outcome, made) in
+        [(create("new.py", "y = 1"), Outcome::Done, true), (block("other.py", "z = 1", "z = 2"), Outcome::Held, false)]
+    {
+        let scratch = Scratch::repo(&[("a.py", "x = 1\n"), ("other.py", "z = 1\n")]);
+        let model = scratch.replay(&[line(&reply), line("hello")]);
+        let mut daemon = DaemonProcess::start(&scratch).await;
+        let client = daemon.able_client().await;
+        let mut events = client.events().await;
+        let session = client.session(&model, &["a.py"]).await;
+        let turn = client.prompt(&session, "go").await;
+        events.wait_question().await;
+        kill_and_restart(&mut daemon).await;
+        let client = daemon.client().await;
+        let next = client.turn(&session, "hello?").await.report;
+        assert_eq!((next.outcome, next.reply.as_str()), (Outcome::Done, "hello"), "{next:?}");
+        let first = client.finished(&turn).await.report;
+        assert_eq!((first.outcome, scratch.path("new.py").exists()), (outcome, made), "{first:?}");
+        assert_eq!(scratch.read("other.py"), "z = 1\n");
+        let kept: Vec<EditStatus> = client.read(&session).await.edits.iter().map(|edit| edit.status).collect();
+        assert_eq!(kept, [if made { EditStatus::Applied } else { EditStatus::Proposed }]);
+    }
+}

@@ -1,8 +1,8 @@
 //! A turn, from the message to its result.
 
-use paird_protocol::methods::{ContextAdd, EditList, SessionConfigure};
+use paird_protocol::methods::{ContextAdd, EditApply, EditList, SessionConfigure};
 use paird_protocol::{
-    ApplyMode, CommitMode, ContextAddParams, EditListParams, EditStatus, ErrorKind, EventBody, Mode, OnPartial, Outcome,
+    ApplyMode, CommitMode, ContextAddParams, EditApplyParams, EditListParams, EditStatus, ErrorKind, EventBody, Mode, OnPartial, Outcome,
     SessionConfigureParams, SessionNewParams,
 };
 use paird_tests::{DaemonProcess, Scratch, block, line, paced};
@@ -129,6 +129,23 @@ async fn what_matched_is_held_when_the_tries_are_used_up() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_matched_is_held_when_the_model_fails_over_the_rest() {
+    let scratch = Scratch::repo(&[("a.py", "x = 1\n"), ("b.py", "y = 1\n")]);
+    let reply = block("a.py", "x = 1", "x = 2") + &block("b.py", "not there", "y = 2");
+    let model = scratch.replay(&[line(&reply), json!({"reply": "", "error": {"status": 400}})]);
+    let daemon = DaemonProcess::start(&scratch).await;
+    let client = daemon.client().await;
+    let session = client.session(&model, &["a.py", "b.py"]).await;
+    let before = scratch.tree();
+    let result = client.turn(&session, "make both two").await.report;
+    assert_eq!((result.outcome, result.error.as_ref().map(|e| e.kind)), (Outcome::Held, Some(ErrorKind::Provider)), "{result:?}");
+    assert_eq!((result.failed.len(), result.edits.len(), result.edits[0].status), (1, 1, EditStatus::Proposed));
+    assert_eq!(scratch.tree(), before);
+    let applied = client.call::<EditApply>(EditApplyParams { edit_ids: vec![result.edits[0].edit_id.clone()] }).await;
+    assert_eq!((applied.applied.len(), scratch.read("a.py").as_str()), (1, "x = 2\n"));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_matched_is_written_where_the_policy_says_so() {
     let scratch = Scratch::repo(&[("a.py", "x = 1\n"), ("b.py", "y = 1\n")]);
     let replies = hopeless();
@@ -229,7 +246,6 @@ async fn a_provider_that_refuses_fails_the_turn_with_a_kind() {
         (Some(refusal(500)), ErrorKind::Provider),
         (Some(scratch.replay(&[])), ErrorKind::Provider),
         (Some("replay:not/there.jsonl".to_owned()), ErrorKind::Provider),
-        (Some("nobody/model".to_owned()), ErrorKind::Config),
         (Some("openai/gpt-x".to_owned()), ErrorKind::Config),
         (None, ErrorKind::Config),
     ] {

@@ -20,7 +20,7 @@ use crate::show::Screen;
 use crate::{history, session};
 
 /// Longest time that a daemon is given to end: what it is writing is finished first.
-const STOP_TIMEOUT: Duration = Duration::from_secs(20);
+const STOP_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Runs one subcommand to its end.
 ///
@@ -38,7 +38,7 @@ pub(crate) async fn run(tree: WorkTree, common: &Common, command: Command, scree
     match command {
         Command::Add { files, read_only } => {
             let paths = daemon.tree.paths(&files)?;
-            let (id, _) = session::find_or_open(&daemon, named, false).await?;
+            let id = session::find_or_open(&daemon, named).await?;
             let added = add(&daemon, &id, paths, read_only).await?;
             show(screen, &added, show_files)?;
         }

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use paird_protocol::address::{Address, WorkTreeKey};
+use paird_protocol::address::{Address, WorkTreeKey, state_dir};
 use paird_protocol::client::{Client, ClientError};
 use paird_protocol::methods::Initialize;
-use paird_protocol::{ClientCapabilities, InitializeParams, Method, PROTOCOL_VERSION};
+use paird_protocol::{ClientCapabilities, ErrorKind, InitializeParams, InitializeResult, Method, PROTOCOL_VERSION};
 
 use crate::exit::{Exit, Failure};
 use crate::repo::WorkTree;
@@ -35,9 +35,32 @@ impl Connection {
     /// # Errors
     /// It cannot be started, or is not the one that is meant.
     pub(crate) async fn open(tree: WorkTree, questions: bool) -> Result<Self, Failure> {
+        match Self::reach(&tree, questions).await? {
+            Ok((client, daemon)) => Self::checked(client, tree, &daemon),
+            Err(_stops) => {
+                let (client, daemon) = Self::reach(&tree, questions).await??;
+                Self::checked(client, tree, &daemon)
+            }
+        }
+    }
+
+    /// One try. The inner error: the daemon is just stopping, and is gone now, so that another can be started.
+    async fn reach(tree: &WorkTree, questions: bool) -> Result<Result<(Client, InitializeResult), ClientError>, Failure> {
         let address = ensure(&tree.root).await?;
-        let client = Client::connect(&address.socket).await?;
-        Self::greet(client, tree, questions).await
+        let client = match Client::connect(&address.socket).await {
+            Ok(client) => client,
+            Err(gone) => return Ok(Err(gone)),
+        };
+        match initialize(&client, questions).await {
+            Ok(daemon) => Ok(Ok((client, daemon))),
+            Err(ClientError::Call(error)) if error.data.kind == ErrorKind::Overloaded => {
+                // Over time: then the second try tells what is wrong.
+                let _ = tokio::time::timeout(start::START_TIMEOUT, client.closed()).await;
+                Ok(Err(ClientError::Call(error)))
+            }
+            Err(error @ ClientError::Closed { .. }) => Ok(Err(error)),
+            Err(error) => Err(error.into()),
+        }
     }
 
     /// Connects to the work tree's daemon if one answers.
@@ -57,12 +80,11 @@ impl Connection {
     /// # Errors
     /// The daemon speaks another protocol, or serves another work tree.
     pub(crate) async fn greet(client: Client, tree: WorkTree, questions: bool) -> Result<Self, Failure> {
-        let params = InitializeParams {
-            client_name: Some("pair".to_owned()),
-            capabilities: Some(ClientCapabilities { questions }),
-            env: Some(lent(std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?))))),
-        };
-        let daemon = call::<Initialize>(&client, params).await?;
+        let daemon = initialize(&client, questions).await?;
+        Self::checked(client, tree, &daemon)
+    }
+
+    fn checked(client: Client, tree: WorkTree, daemon: &InitializeResult) -> Result<Self, Failure> {
         if daemon.protocol_version != PROTOCOL_VERSION {
             let message = format!("the daemon speaks version {} of the protocol, this program {PROTOCOL_VERSION}", daemon.protocol_version);
             return Err(Failure::new(Exit::NoDaemon, message).with_hint("stop it with the `pair` it came with"));
@@ -83,13 +105,28 @@ impl Connection {
     }
 }
 
-/// Where the daemon of this work tree is or would be.
+async fn initialize(client: &Client, questions: bool) -> Result<InitializeResult, ClientError> {
+    let params = InitializeParams {
+        client_name: Some("pair".to_owned()),
+        capabilities: Some(ClientCapabilities { questions }),
+        env: Some(lent(std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?))))),
+    };
+    call::<Initialize>(client, params).await
+}
+
+/// Where the daemon of this work tree is or would be: on the socket that `PAIRD_SOCKET` names. Without it on the work tree's
+/// usual one, unless its daemon was started on another and serves there.
 ///
 /// # Errors
 /// The environment names a socket that cannot be one.
 pub(crate) fn address(root: &Path) -> Result<Address, Failure> {
-    let uid = rustix::process::geteuid().as_raw();
-    Ok(Address::of(&WorkTreeKey::of(root), &|name| std::env::var_os(name), uid)?)
+    let (key, environment) = (WorkTreeKey::of(root), |name: &str| std::env::var_os(name));
+    let address = Address::of(&key, &environment, rustix::process::geteuid().as_raw())?;
+    if !address.own_directory || start::answers(&address) {
+        return Ok(address);
+    }
+    let elsewhere = state_dir(&key, &environment).ok().and_then(|dir| start::served_at(&dir));
+    Ok(elsewhere.filter(start::answers).unwrap_or(address))
 }
 
 /// The same, once a daemon serves there.

@@ -49,14 +49,14 @@ impl Exit {
         match kind {
             ErrorKind::InvalidParams => Self::Usage,
             ErrorKind::Conflict => Self::NotApplied,
-            ErrorKind::Provider | ErrorKind::RateLimited | ErrorKind::ContextOverflow => Self::Model,
+            // `config`: the model is unknown, or its key or address is missing.
+            ErrorKind::Provider | ErrorKind::RateLimited | ErrorKind::ContextOverflow | ErrorKind::Config => Self::Model,
             ErrorKind::Untrusted | ErrorKind::UnsupportedPath | ErrorKind::UnsupportedFile => Self::Refused,
             ErrorKind::NotFound
             | ErrorKind::Overloaded
             | ErrorKind::NotARepository
             | ErrorKind::Vcs
             | ErrorKind::HookFailed
-            | ErrorKind::Config
             | ErrorKind::Io
             | ErrorKind::Internal => Self::Failure,
         }
@@ -94,6 +94,9 @@ impl From<ClientError> for Failure {
         match error {
             ClientError::Call(error) => Self { exit: Exit::of_kind(error.data.kind), message: error.message, hint: error.data.hint },
             ClientError::Connect { .. } => Self::new(Exit::NoDaemon, chain(&error)),
+            ClientError::Foreign { .. } => {
+                Self::new(Exit::NoDaemon, chain(&error)).with_hint("nothing was sent; set XDG_RUNTIME_DIR to a directory of your own")
+            }
             ClientError::Closed { .. } => {
                 Self::new(Exit::Failure, chain(&error)).with_hint("`pair status` shows whether it runs, its log is in the state directory")
             }
@@ -118,7 +121,11 @@ impl From<AddressError> for Failure {
 
 impl From<RepoError> for Failure {
     fn from(error: RepoError) -> Self {
-        let exit = if matches!(error, RepoError::TooWide { .. }) { Exit::Refused } else { Exit::Usage };
+        let exit = match error {
+            // As the daemon refuses paths, so that it makes no difference who looks at one first.
+            RepoError::TooWide { .. } | RepoError::Outside { .. } | RepoError::TheTree { .. } | RepoError::NotUtf8 { .. } => Exit::Refused,
+            RepoError::NoRepository { .. } | RepoError::Look { .. } => Exit::Usage,
+        };
         Self::new(exit, chain(&error))
     }
 }
@@ -180,7 +187,7 @@ mod tests {
             (failed(ErrorKind::ContextOverflow), Exit::Model),
             (failed(ErrorKind::Conflict), Exit::NotApplied),
             (failed(ErrorKind::Untrusted), Exit::Refused),
-            (failed(ErrorKind::Config), Exit::Failure),
+            (failed(ErrorKind::Config), Exit::Model),
             (TurnReport { failed: vec![block], ..report(Outcome::Done) }, Exit::NotApplied),
             (TurnReport { checks: vec![check], ..report(Outcome::Done) }, Exit::ChecksFail),
         ] {
@@ -194,6 +201,7 @@ mod tests {
         let outside = RepoError::NoRepository { path: "/x".into() };
         assert_eq!(Failure::from(at_home).exit, Exit::Refused);
         assert_eq!(Failure::from(outside).exit, Exit::Usage);
+        assert_eq!(Failure::from(RepoError::TheTree { argument: ".".to_owned() }).exit, Exit::Refused);
         assert_eq!(Failure::from(StartError::NoProgram).exit, Exit::NoDaemon);
         let gone = std::io::Error::from(std::io::ErrorKind::ConnectionRefused);
         let failure = Failure::from(ClientError::Connect { path: "/s".into(), source: gone });

@@ -4,7 +4,7 @@ use paird_protocol::client::ClientError;
 use paird_protocol::methods::{CommitList, CommitShow, CommitUndo, EditApply, EditGet, EditList, EditUndo, SessionRead};
 use paird_protocol::{
     CommitListParams, CommitRef, CommitShowParams, CommitShowResult, CommitUndoParams, CommitUndoResult, Edit, EditApplyParams,
-    EditApplyResult, EditGetParams, EditGetResult, EditListParams, EditStatus, EditUndoParams, ErrorKind, SessionParams, SessionReadResult,
+    EditApplyResult, EditGetParams, EditGetResult, EditListParams, EditStatus, EditUndoParams, SessionParams, SessionReadResult,
 };
 
 use crate::args::Undo;
@@ -28,27 +28,32 @@ pub(crate) async fn undo(daemon: &Connection, named: Option<&str>, undo: &Undo, 
         EditUndoParams { session_id: Some(session::need(daemon, named).await?), ..Default::default() }
     } else {
         let session = session::find(daemon, named).await?;
-        let uncommitted = match &session {
-            Some(id) => uncommitted_turn(&read(daemon, id).await?),
+        let last = match &session {
+            Some(id) => last_turn(&read(daemon, id).await?),
             None => None,
         };
-        let Some(turn) = uncommitted else {
-            return undo_commit(daemon, session, screen).await;
-        };
-        screen.notice("the last turn made no commit; taking its edits back");
-        EditUndoParams { turn_id: Some(turn), ..Default::default() }
+        match last {
+            Some(LastTurn { id, committed: false }) => {
+                screen.notice("the last turn made no commit; taking its edits back");
+                EditUndoParams { turn_id: Some(id), ..Default::default() }
+            }
+            last => return undo_commit(daemon, session, last, screen).await,
+        }
     };
     let undone = daemon.call::<EditUndo>(params).await?;
     show(screen, &undone, |screen, undone| show_applied(screen, "undone", undone))
 }
 
-async fn undo_commit(daemon: &Connection, session_id: Option<String>, screen: &mut Screen) -> Result<(), Failure> {
+async fn undo_commit(daemon: &Connection, session_id: Option<String>, last: Option<LastTurn>, screen: &mut Screen) -> Result<(), Failure> {
     match daemon.call::<CommitUndo>(CommitUndoParams { session_id }).await {
         Ok(undone) => show(screen, &undone, show_undone_commit),
         Err(error) => {
             let mut failure = Failure::from(error);
             failure.message = format!("the last commit is not taken back: {}", failure.message);
-            failure.hint.get_or_insert_with(|| "`pair undo --turn ID` takes a turn's edits back without moving HEAD".to_owned());
+            if let Some(LastTurn { id, .. }) = last {
+                failure.hint =
+                    Some(format!("`pair undo --turn {id}` takes its edits back by a new commit, where they still stand as they were made"));
+            }
             Err(failure)
         }
     }
@@ -63,11 +68,15 @@ pub(crate) fn show_undone_commit(screen: &mut Screen, undone: &CommitUndoResult)
     screen.notice(&format!("HEAD is {}", short(&undone.head)));
 }
 
-/// The newest turn whose edits stand, if none of them is in a commit.
-fn uncommitted_turn(state: &SessionReadResult) -> Option<String> {
-    let turn = last_changed(&state.edits, |edit| edit.status == EditStatus::Applied).first()?.turn_id.clone()?;
-    let view = state.turns.iter().find(|view| view.turn_id == turn)?;
-    view.result.as_ref()?.report.commits.is_empty().then_some(turn)
+/// The newest turn whose edits stand.
+struct LastTurn {
+    id: String,
+    committed: bool,
+}
+
+fn last_turn(state: &SessionReadResult) -> Option<LastTurn> {
+    let last = last_changed(&state.edits, |edit| edit.status == EditStatus::Applied);
+    Some(LastTurn { id: last.first()?.turn_id.clone()?, committed: last.iter().any(|edit| edit.commit.is_some()) })
 }
 
 /// Of the edits that are wanted, those of the newest one's turn.
@@ -109,7 +118,7 @@ fn show_applied(screen: &mut Screen, done: &str, result: &EditApplyResult) {
     }
 }
 
-/// Shows a commit, else what the session's last turn changed or proposes, else HEAD if it is paird's.
+/// Shows a commit, else what the session's last turn changed or proposes.
 ///
 /// # Errors
 /// The daemon's.
@@ -126,20 +135,10 @@ pub(crate) async fn diff(daemon: &Connection, named: Option<&str>, commit: Optio
     for edit in last_changed(&edits, |edit| matches!(edit.status, EditStatus::Applied | EditStatus::Proposed)) {
         differences.push(daemon.call::<EditGet>(EditGetParams { edit_id: edit.edit_id.clone() }).await?);
     }
-    if !differences.is_empty() {
-        return show(screen, &differences, |screen, differences| differences.iter().for_each(|one| show_edit(screen, one)));
+    if differences.is_empty() {
+        screen.notice("no turn of this session has changed anything; `pair diff HEAD` shows the latest commit");
     }
-    match daemon.call::<CommitShow>(CommitShowParams { commit: "HEAD".to_owned() }).await {
-        Ok(head) if head.commit.by_paird => show(screen, &head, show_commit),
-        Err(ClientError::Call(error)) if !matches!(error.data.kind, ErrorKind::NotARepository | ErrorKind::NotFound | ErrorKind::Vcs) => {
-            Err(ClientError::Call(error).into())
-        }
-        Ok(_) | Err(ClientError::Call(_)) => {
-            screen.notice("no turn has changed anything");
-            show(screen, &differences, |_, _| {})
-        }
-        Err(error) => Err(error.into()),
-    }
+    show(screen, &differences, |screen, differences| differences.iter().for_each(|one| show_edit(screen, one)))
 }
 
 fn show_edit(screen: &mut Screen, shown: &EditGetResult) {
@@ -190,6 +189,7 @@ mod tests {
             redirected_from: None,
             hunks: Vec::new(),
             turn_id: turn.map(str::to_owned),
+            commit: None,
         }
     }
 

@@ -1,5 +1,7 @@
 use std::io::{self, IsTerminal, Read};
 
+use paird_protocol::PROMPT_BYTES_MAX;
+
 use crate::args::{Args, Message};
 use crate::connection::Connection;
 use crate::exit::{Exit, Failure};
@@ -8,9 +10,6 @@ use crate::repo::WorkTree;
 use crate::session;
 use crate::show::Screen;
 use crate::turn;
-
-/// Longest message that is read from standard input; the daemon's own bound is lower.
-const MESSAGE_BYTES_MAX: u64 = 16 * 1024 * 1024;
 
 /// One message, its turn, and the end.
 ///
@@ -22,6 +21,8 @@ pub(crate) async fn run(tree: WorkTree, args: &Args, message: Message, files: &[
         Message::Text(text) => text,
         Message::StandardInput => read_all(io::stdin().lock())?,
     };
+    // Before a session is opened for it.
+    turn::check_size(&text)?;
     let answers = if args.chat.yes {
         Answers::Yes
     } else if terminal {
@@ -47,10 +48,11 @@ pub(crate) async fn run(tree: WorkTree, args: &Args, message: Message, files: &[
 /// The whole of the input as one message.
 fn read_all(input: impl Read) -> Result<String, Failure> {
     let mut bytes = Vec::new();
-    let read = input.take(MESSAGE_BYTES_MAX + 1).read_to_end(&mut bytes);
+    // One byte more, so that a message that is too long is seen as such.
+    let read = input.take(PROMPT_BYTES_MAX as u64 + 1).read_to_end(&mut bytes);
     read.map_err(|error| Failure::new(Exit::Failure, format!("read standard input: {error}")))?;
-    if bytes.len() as u64 > MESSAGE_BYTES_MAX {
-        return Err(Failure::usage(format!("the message is longer than {MESSAGE_BYTES_MAX} bytes")));
+    if bytes.len() > PROMPT_BYTES_MAX {
+        return Err(turn::too_long());
     }
     let text = String::from_utf8(bytes).map_err(|_| Failure::usage("the message on standard input is not UTF-8"))?;
     if text.trim().is_empty() {

@@ -38,6 +38,7 @@ pub(crate) async fn run(tree: WorkTree, args: &Args, screen: &mut Screen) -> Res
     let which = if session.is_new { "new session" } else { "session" };
     screen.notice(&format!("{which} {} of {}; /help lists the commands, Ctrl-D leaves", session.id, daemon.tree.root.display()));
     let mut chat = Chat { mode: session.mode, daemon, session, answers, screen };
+    chat.ask_what_is_open().await;
     let mut typing = Typing::default();
     let ended = loop {
         let shown = if typing.is_open() { ". ".to_owned() } else { chat.prompt() };
@@ -151,8 +152,18 @@ impl Chat<'_> {
     async fn stay_connected(&mut self) -> Result<(), Failure> {
         if self.daemon.client.closed().now_or_never().is_some() {
             self.daemon = Connection::open(self.daemon.tree.clone(), self.answers.any()).await?;
+            self.ask_what_is_open().await;
         }
         Ok(())
+    }
+
+    /// Questions that an earlier program left, or another client's turn asks.
+    async fn ask_what_is_open(&mut self) {
+        match turn::resume(&self.daemon, self.screen, &self.session.id).await {
+            Ok(Some(result)) => self.screen.report(&result.report),
+            Ok(None) => {}
+            Err(failure) => self.screen.failure(&failure),
+        }
     }
 
     async fn command(&mut self, slash: Slash) -> Result<(), Failure> {
@@ -186,7 +197,10 @@ impl Chat<'_> {
                 history::undo(&self.daemon, Some(&id), &last, self.screen).await?;
             }
             Slash::Apply => history::apply(&self.daemon, Some(&id), Vec::new(), self.screen).await?,
-            Slash::Model(Some(name)) => self.configure(SessionConfigureParams { model: Some(name), ..Default::default() }).await?,
+            Slash::Model(Some(name)) => {
+                self.configure(SessionConfigureParams { model: Some(name.clone()), ..Default::default() }).await?;
+                self.screen.notice(&format!("the model is {name} from the next message on"));
+            }
             Slash::Model(None) => {
                 let settings = self.daemon.call::<SessionRead>(SessionParams { session_id: id }).await?.settings;
                 self.screen.data(settings.model.as_deref().unwrap_or("no model is set"));

@@ -56,9 +56,20 @@ impl Asker {
         Self { answers, open: VecDeque::new(), typing: None }
     }
 
-    /// A question was asked. Gives its answer where no person is needed for it.
-    pub(crate) fn asked(&mut self, question: Question, screen: &mut Screen) -> Option<Answer> {
+    /// A question was asked, by the turn that is followed (`ours`) or by one that it waits for. Gives its answer where no
+    /// person is needed for it.
+    pub(crate) fn asked(&mut self, question: Question, ours: bool, screen: &mut Screen) -> Option<Answer> {
         match self.answers {
+            Answers::Yes | Answers::Nobody if !ours => {
+                let id = &question.question_id;
+                screen.warn(&format!(
+                    "an earlier turn of this session waits for an answer: {} (`pair answer {id} OPTION` or `pair` at a terminal gives one)",
+                    question.prompt
+                ));
+                None
+            }
+            // Asked about twice: it came with the session's state and as an event.
+            Answers::Person if self.open.iter().any(|open| open.question_id == question.question_id) => None,
             Answers::Yes => {
                 let option = permitted(&question);
                 screen.notice(&format!("{} {option}", question.prompt));
@@ -76,6 +87,11 @@ impl Asker {
                 None
             }
         }
+    }
+
+    /// Whether a person at this terminal has yet to answer.
+    pub(crate) fn is_open(&self) -> bool {
+        !self.open.is_empty()
     }
 
     /// The next line that is typed while a question is open. Dropping it loses nothing.
@@ -272,11 +288,18 @@ mod tests {
     #[test]
     fn without_a_person_nothing_is_read() {
         let (mut screen, out, err) = screen(Look::default());
-        let ask = |answers, screen: &mut Screen| Asker::new(answers).asked(question(QuestionKind::CreateFile, YES_NO, "yes"), screen);
+        let ask = |answers, screen: &mut Screen| Asker::new(answers).asked(question(QuestionKind::CreateFile, YES_NO, "yes"), true, screen);
         let yes = Answer { question_id: "q1".to_owned(), option_id: "yes".to_owned() };
         assert_eq!(ask(Answers::Yes, &mut screen), Some(yes));
         assert_eq!(ask(Answers::Nobody, &mut screen), None);
+        assert_eq!(Asker::new(Answers::Yes).asked(question(QuestionKind::Spend, YES_NO, "yes"), false, &mut screen), None);
         assert_eq!(out.text(), "");
-        assert_eq!(err.text(), "Create [2Ja.py? yes\nwaiting for an answer elsewhere: Create [2Ja.py? (`pair answer q1`)\n");
+        let told: Vec<&str> =
+            ["Create [2Ja.py? yes", "waiting for an answer elsewhere: Create [2Ja.py?", "an earlier turn of this session"]
+                .into_iter()
+                .zip(err.text().lines())
+                .map(|(begins, line)| if line.starts_with(begins) { begins } else { "another line" })
+                .collect();
+        assert!(told.len() == 3 && !told.contains(&"another line"), "{}", err.text());
     }
 }

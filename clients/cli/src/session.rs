@@ -1,5 +1,6 @@
 //! Which session a command is about, and the settings it lends to it.
 
+use paird_protocol::client::ClientError;
 use paird_protocol::methods::{ContextAdd, SessionConfigure, SessionList, SessionNew, SessionRead};
 use paird_protocol::{
     ApplyMode, CommitMode, ContextAddParams, Mode, NoParams, SessionConfigureParams, SessionNewParams, SessionParams, Settings,
@@ -34,16 +35,15 @@ pub(crate) async fn need(daemon: &Connection, named: Option<&str>) -> Result<Str
     find(daemon, named).await?.ok_or_else(none)
 }
 
-/// The same, and a new one if there is none; true if it is new.
+/// The same, and a new one if there is none.
 ///
 /// # Errors
 /// The daemon's.
-pub(crate) async fn find_or_open(daemon: &Connection, named: Option<&str>, new: bool) -> Result<(String, bool), Failure> {
-    let found = if new { None } else { find(daemon, named).await? };
-    Ok(match found {
-        Some(id) => (id, false),
-        None => (daemon.call::<SessionNew>(SessionNewParams::default()).await?.session_id, true),
-    })
+pub(crate) async fn find_or_open(daemon: &Connection, named: Option<&str>) -> Result<String, Failure> {
+    match find(daemon, named).await? {
+        Some(id) => Ok(id),
+        None => Ok(daemon.call::<SessionNew>(SessionNewParams::default()).await?.session_id),
+    }
 }
 
 /// A session made ready for messages, with what must be put back when this program is done with it.
@@ -56,28 +56,48 @@ pub(crate) struct Prepared {
     back: Option<SessionConfigureParams>,
 }
 
-/// Finds or opens the session, adds the files, and sets what the options say.
+/// Finds or opens the session, adds the files, and sets what the options say. What is refused opens no session.
 ///
 /// # Errors
 /// A file that is not in the work tree, or the daemon's.
 pub(crate) async fn prepare(daemon: &Connection, args: &Args, files: &[String]) -> Result<Prepared, Failure> {
-    // Before anything is opened: a misspelt file changes nothing.
     let files = daemon.tree.paths(files)?;
     let read_only = daemon.tree.paths(&args.chat.read_only)?;
-    let (id, is_new) = find_or_open(daemon, args.common.session.as_deref(), args.chat.new).await?;
+    if let Some(path) = files.iter().find(|path| read_only.contains(path)) {
+        return Err(Failure::usage(format!("{path} is to be edited and, with --read, never to be edited")));
+    }
+    let model = std::env::var(MODEL_VARIABLE).ok();
+    let found = if args.chat.new { None } else { find(daemon, args.common.session.as_deref()).await? };
+    let Some(id) = found else {
+        let before = Settings::default();
+        let wanted = wanted(&args.chat, &before, model, "");
+        let (_, settings) = wanted.clone().split();
+        let params = SessionNewParams { files: Some(files), read_only: Some(read_only), ..settings };
+        let id = daemon.call::<SessionNew>(params).await.map_err(unfit)?.session_id;
+        let wanted = SessionConfigureParams { session_id: id.clone(), ..wanted };
+        let (mode, back) = (wanted.mode.unwrap_or(before.mode), given_back(&wanted, &before));
+        return Ok(Prepared { id, is_new: true, mode, back });
+    };
     for (paths, read_only) in [(files, false), (read_only, true)] {
         if !paths.is_empty() {
             daemon.call::<ContextAdd>(ContextAddParams { session_id: id.clone(), paths, read_only }).await?;
         }
     }
     let before = daemon.call::<SessionRead>(SessionParams { session_id: id.clone() }).await?.settings;
-    let wanted = wanted(&args.chat, &before, std::env::var(MODEL_VARIABLE).ok(), &id);
+    let wanted = wanted(&args.chat, &before, model, &id);
     let mode = wanted.mode.unwrap_or(before.mode);
     let back = given_back(&wanted, &before);
     if wanted != (SessionConfigureParams { session_id: id.clone(), ..Default::default() }) {
-        daemon.call::<SessionConfigure>(wanted).await?;
+        daemon.call::<SessionConfigure>(wanted).await.map_err(unfit)?;
     }
-    Ok(Prepared { id, is_new, mode, back })
+    Ok(Prepared { id, is_new: false, mode, back })
+}
+
+/// Of all settings only a model's name is free text: it is what a daemon can find unfit, and is told as a turn would tell it.
+fn unfit(error: ClientError) -> Failure {
+    let failure = Failure::from(error);
+    let exit = if failure.exit == Exit::Usage { Exit::Model } else { failure.exit };
+    Failure { exit, ..failure }
 }
 
 impl Prepared {

@@ -186,7 +186,8 @@ impl Screen {
             self.notice(&format!("suggested, not run: {command}"));
         }
         match report.outcome {
-            Outcome::Done => {}
+            Outcome::Done if report.failed.is_empty() => {}
+            Outcome::Done => self.warn(&format!("done, but for {} edit blocks without a place", report.failed.len())),
             Outcome::Cancelled => self.warn("cancelled"),
             Outcome::Held if report.edits.iter().any(|edit| edit.status == EditStatus::Proposed) => {
                 self.warn("held: proposals wait; `pair diff` shows them, `pair apply` writes them");
@@ -199,6 +200,10 @@ impl Screen {
                 }
                 None => self.warn("the turn failed"),
             },
+        }
+        // Why the rest could not be had, of a turn that did a part.
+        if let Some(error) = report.error.as_ref().filter(|_| report.outcome != Outcome::Failed) {
+            self.warn(&error.message);
         }
         let usage = report.usage;
         if usage.requests > 0 {

@@ -6,18 +6,19 @@ mod tests;
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
+use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-use paird_protocol::address::{Address, DirectoryError, Environment};
+use paird_protocol::address::{Address, DirectoryError, Environment, tree_lock};
 use rustix::fs::{CWD, FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
 
-/// Time for a started daemon to answer.
-pub(crate) const START_TIMEOUT: Duration = Duration::from_secs(20);
+/// Time for a started daemon to answer; it may have to wait for one that is just stopping.
+pub(crate) const START_TIMEOUT: Duration = Duration::from_secs(30);
 /// How often it is looked for: no event tells that another process has bound a socket.
 const LOOK_INTERVAL: Duration = Duration::from_millis(10);
 /// Bytes of what a failing daemon said that are shown.
@@ -73,6 +74,7 @@ fn ensure_within(paird: &Path, root: &Path, address: &Address, timeout: Duration
         return Ok(());
     }
     let deadline = Instant::now() + timeout;
+    address.check_place(root).map_err(StartError::Directory)?;
     address.prepare_directory(rustix::process::geteuid().as_raw()).map_err(StartError::Directory)?;
     let _only_starter = lock(address.start_lock(), deadline, timeout)?;
     // Whoever held the lock has most likely started it.
@@ -113,8 +115,30 @@ fn wait_for(child: &mut Child, address: &Address, deadline: Instant, log: &mut F
     }
 }
 
-fn answers(address: &Address) -> bool {
+/// Whether somebody listens there.
+pub(crate) fn answers(address: &Address) -> bool {
     UnixStream::connect(&address.socket).is_ok()
+}
+
+/// Where the daemon that has this state directory serves. Only one that lives is believed: what a dead one wrote may name a
+/// path that is somebody else's by now.
+pub(crate) fn served_at(state_dir: &Path) -> Option<Address> {
+    let mut file = File::from(
+        rustix::fs::openat(
+            CWD,
+            tree_lock(state_dir),
+            OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC,
+            Mode::empty(),
+        )
+        .ok()?,
+    );
+    if rustix::fs::flock(&file, FlockOperation::NonBlockingLockShared) != Err(Errno::WOULDBLOCK) {
+        return None;
+    }
+    let mut text = Vec::new();
+    Read::by_ref(&mut file).take(SAID_BYTES_MAX).read_to_end(&mut text).ok()?;
+    let path = text.strip_suffix(b"\n")?;
+    Address::named(PathBuf::from(OsString::from_vec(path.to_vec()))).ok()
 }
 
 /// Held by the open file; the system frees it if this process dies.

@@ -2,10 +2,13 @@
 
 mod events;
 
+use std::collections::HashSet;
+
 use paird_protocol::client::ClientError;
-use paird_protocol::methods::{EditGet, QuestionAnswer, SessionCancel, SessionPrompt, SessionRead};
+use paird_protocol::methods::{EditGet, QuestionAnswer, QuestionList, SessionCancel, SessionPrompt, SessionRead};
 use paird_protocol::{
-    EditGetParams, ErrorKind, Event, EventBody, PromptParams, QuestionAnswerParams, SessionParams, TurnResult, TurnState,
+    CancelParams, EditGetParams, ErrorKind, Event, EventBody, PROMPT_BYTES_MAX, PromptParams, Question, QuestionAnswerParams,
+    QuestionListParams, SessionParams, TurnResult, TurnState,
 };
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
@@ -14,6 +17,9 @@ use crate::connection::Connection;
 use crate::exit::{Exit, Failure};
 use crate::question::{Answer, Answers, Asker};
 use crate::show::Screen;
+
+/// Characters of a message that are shown where it is only mentioned.
+const MENTIONED_CHARS: usize = 60;
 
 /// Sends the message and follows its turn to the end. Everything but the report is shown on the way.
 ///
@@ -31,15 +37,73 @@ pub(crate) async fn run(
     let mut stops = Stops::new()?;
     let prompt = PromptParams { session_id: session.to_owned(), text: text.to_owned(), selection: None, interrupt: false };
     let prompted = daemon.call::<SessionPrompt>(prompt).await?;
-    if prompted.state == TurnState::Queued {
-        screen.notice("waiting for the turn that runs in this session");
-    }
-    let mut follower =
-        Follower { daemon, screen, session, turn: prompted.turn_id, asker: Asker::new(answers), reply: String::new(), read_up_to: 0 };
-    let ended = follower.follow(&mut events, &mut stops).await;
+    let mut follower = Follower::new(daemon, screen, session, prompted.turn_id, answers);
+    let ended = async {
+        if prompted.state == TurnState::Queued {
+            follower.look_ahead().await?;
+        }
+        follower.follow(&mut events, &mut stops).await
+    };
+    let ended = ended.await;
     follower.screen.end_line();
     events.unsubscribe().await;
+    let left = || Failure::new(Exit::Cancelled, "left before the turn had ended").with_hint("`pair diff` shows what it changed");
+    ended?.ok_or_else(left)
+}
+
+/// Refuses a message that the daemon would not take.
+///
+/// # Errors
+/// It is too long.
+pub(crate) fn check_size(text: &str) -> Result<(), Failure> {
+    if text.len() > PROMPT_BYTES_MAX { Err(too_long()) } else { Ok(()) }
+}
+
+/// What is said of a message that is.
+pub(crate) fn too_long() -> Failure {
+    Failure::usage(format!("the message is longer than {PROMPT_BYTES_MAX} bytes"))
+        .with_hint("put large texts into a file and add it to the chat")
+}
+
+/// Puts the open questions of the session to the person, and follows the turn that asks to its end. `None` if there are none,
+/// or the person leaves them open.
+///
+/// # Errors
+/// The daemon's, or its loss.
+pub(crate) async fn resume(daemon: &Connection, screen: &mut Screen, session: &str) -> Result<Option<TurnResult>, Failure> {
+    let open = daemon.call::<QuestionList>(QuestionListParams { session_id: Some(session.to_owned()) }).await?;
+    if open.questions.is_empty() {
+        return Ok(None);
+    }
+    let mut events = Events::subscribe(&daemon.client, session).await?;
+    let mut stops = Stops::new()?;
+    let state = daemon.call::<SessionRead>(SessionParams { session_id: session.to_owned() }).await?;
+    let waiting = state.turns.iter().find(|turn| turn.state == TurnState::Waiting);
+    let ended = match waiting {
+        Some(turn) => {
+            screen.notice(&format!("the turn {:?} waits for an answer; Ctrl-C leaves it open", first_line(&turn.text)));
+            let mut follower = Follower::new(daemon, screen, session, turn.turn_id.clone(), Answers::Person);
+            follower.own = false;
+            let ended = async {
+                for question in state.questions {
+                    follower.asked(question).await?;
+                }
+                follower.follow(&mut events, &mut stops).await
+            };
+            let ended = ended.await;
+            follower.screen.end_line();
+            ended
+        }
+        // Somebody else was quicker.
+        None => Ok(None),
+    };
+    events.unsubscribe().await;
     ended
+}
+
+/// What a message is called where it is only mentioned.
+fn first_line(text: &str) -> String {
+    text.lines().next().unwrap_or("").chars().take(MENTIONED_CHARS).collect()
 }
 
 /// Requests to stop from outside: Ctrl-C, and a polite kill.
@@ -67,15 +131,38 @@ struct Follower<'a> {
     screen: &'a mut Screen,
     session: &'a str,
     turn: String,
+    /// The person at this terminal sent its message, and may cancel it.
+    own: bool,
     asker: Asker,
+    /// Blocks without a place that were shown: path and reason of each, which come again with the next try.
+    failed: HashSet<(Option<String>, String)>,
     /// What has come of the present reply.
     reply: String,
     /// Deltas up to this event have been taken from the session's state.
     read_up_to: u64,
 }
 
-impl Follower<'_> {
-    async fn follow(&mut self, events: &mut Events<'_>, stops: &mut Stops) -> Result<TurnResult, Failure> {
+impl<'a> Follower<'a> {
+    fn new(daemon: &'a Connection, screen: &'a mut Screen, session: &'a str, turn: String, answers: Answers) -> Self {
+        let asker = Asker::new(answers);
+        Self { daemon, screen, session, turn, own: true, asker, failed: HashSet::new(), reply: String::new(), read_up_to: 0 }
+    }
+
+    /// Says what the turn waits for, behind which it is queued.
+    async fn look_ahead(&mut self) -> Result<(), Failure> {
+        let state = self.daemon.call::<SessionRead>(SessionParams { session_id: self.session.to_owned() }).await?;
+        let ahead = state.turns.iter().find(|turn| matches!(turn.state, TurnState::Running | TurnState::Waiting));
+        if let Some(turn) = ahead.filter(|turn| turn.turn_id != self.turn) {
+            self.screen.notice(&format!("waiting for the turn {:?} of this session; --new opens another", first_line(&turn.text)));
+        }
+        for question in state.questions {
+            self.asked(question).await?;
+        }
+        Ok(())
+    }
+
+    /// Follows the turn to its end. `None` if the person leaves before.
+    async fn follow(&mut self, events: &mut Events<'_>, stops: &mut Stops) -> Result<Option<TurnResult>, Failure> {
         let mut cancelling = false;
         loop {
             tokio::select! {
@@ -84,18 +171,18 @@ impl Follower<'_> {
                         Some(event) => self.take(event).await?,
                         None => self.catch_up(events).await?,
                     };
-                    if let Some(result) = ended {
-                        return Ok(result);
+                    if ended.is_some() {
+                        return Ok(ended);
                     }
                 }
                 () = stops.next() => {
-                    if cancelling {
-                        return Err(Failure::new(Exit::Cancelled, "left before the turn had ended").with_hint("`pair diff` shows what it changed"));
+                    self.screen.end_line();
+                    if cancelling || !self.own {
+                        return Ok(None);
                     }
                     cancelling = true;
-                    self.screen.end_line();
                     self.screen.notice("cancelling");
-                    self.daemon.call::<SessionCancel>(SessionParams { session_id: self.session.to_owned() }).await?;
+                    self.cancel().await?;
                 }
                 typed = self.asker.typed() => {
                     if let Some(answer) = self.asker.understand(typed, self.screen) {
@@ -111,6 +198,9 @@ impl Follower<'_> {
         let ours = event.turn_id.as_deref() == Some(self.turn.as_str());
         match event.body {
             EventBody::Notice { message } if ours || event.turn_id.is_none() => self.screen.notice(&message),
+            // Of whatever turn: this one waits for it, or the daemon counts on this terminal to ask.
+            EventBody::QuestionAsked { question } => self.asked(question).await?,
+            EventBody::QuestionAnswered { question_id, option_id } => self.asker.answered(&question_id, &option_id, self.screen),
             _ if !ours => {}
             EventBody::TurnFinished { report } => {
                 return Ok(Some(TurnResult { turn_id: self.turn.clone(), session_id: self.session.to_owned(), report: *report }));
@@ -134,18 +224,13 @@ impl Follower<'_> {
             EventBody::EditRejected { path, .. } => self.screen.notice(&format!("declined: {path}")),
             EventBody::EditSuperseded { path, .. } => self.screen.notice(&format!("an earlier proposal for {path} is superseded")),
             EventBody::EditFailed { failed } => {
-                self.screen.end_line();
-                self.screen.failed(&failed);
+                if self.failed.insert((failed.path.clone(), failed.message.clone())) {
+                    self.screen.end_line();
+                    self.screen.failed(&failed);
+                }
             }
             EventBody::CommitCreated { commit } => self.screen.commit(&commit),
             EventBody::CommitFailed { paths, reason } => self.screen.warn(&format!("not committed: {}: {reason}", paths.join(", "))),
-            EventBody::QuestionAsked { question } => {
-                self.screen.end_line();
-                if let Some(answer) = self.asker.asked(question, self.screen) {
-                    self.answer(answer).await?;
-                }
-            }
-            EventBody::QuestionAnswered { question_id, option_id } => self.asker.answered(&question_id, &option_id, self.screen),
             EventBody::TurnStarted { .. }
             | EventBody::TurnState { detail: None, .. }
             | EventBody::EditUndone { .. }
@@ -173,6 +258,24 @@ impl Follower<'_> {
         }
     }
 
+    async fn asked(&mut self, question: Question) -> Result<(), Failure> {
+        let ours = question.turn_id.as_deref() == Some(self.turn.as_str());
+        self.screen.end_line();
+        if let Some(answer) = self.asker.asked(question, ours, self.screen) {
+            self.answer(answer).await?;
+        }
+        Ok(())
+    }
+
+    async fn cancel(&mut self) -> Result<(), Failure> {
+        let params = CancelParams { session_id: self.session.to_owned(), turn_id: Some(self.turn.clone()) };
+        match self.daemon.call::<SessionCancel>(params).await {
+            // The daemon stops, which ends the turn as well.
+            Err(ClientError::Call(error)) if error.data.kind == ErrorKind::Overloaded => Ok(()),
+            other => Ok(other.map(drop)?),
+        }
+    }
+
     async fn answer(&mut self, answer: Answer) -> Result<(), Failure> {
         let params = QuestionAnswerParams { question_id: answer.question_id, option_id: answer.option_id };
         match self.daemon.call::<QuestionAnswer>(params).await {
@@ -184,7 +287,12 @@ impl Follower<'_> {
 
     /// This terminal took the reply more slowly than it came, and some events are lost: goes on from the session's state.
     async fn catch_up(&mut self, events: &mut Events<'_>) -> Result<Option<TurnResult>, Failure> {
-        events.subscribe_again().await?;
+        match events.subscribe_again().await {
+            Err(error @ ClientError::Closed { .. }) if self.asker.is_open() => {
+                return Err(Failure::from(error).with_hint("the question stays open; `pair` starts the daemon again and asks it"));
+            }
+            other => other?,
+        }
         let state = self.daemon.call::<SessionRead>(SessionParams { session_id: self.session.to_owned() }).await?;
         self.read_up_to = state.seq;
         let turn = state.turns.into_iter().find(|turn| turn.turn_id == self.turn);
@@ -202,6 +310,9 @@ impl Follower<'_> {
             }
         }
         self.reply = reply;
+        for question in state.questions {
+            self.asked(question).await?;
+        }
         // Unless some are gone for good, the events that were missed come now, the end of the turn among them.
         Ok(turn.result.filter(|_| events.has_gap()))
     }

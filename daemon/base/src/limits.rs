@@ -80,7 +80,7 @@ pub const ERROR_BODY_BYTES_MAX: usize = 2000;
 /// Size of a replay file.
 pub const REPLAY_FILE_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
-// Socket. What both ends of the wire must know (frame, header and path sizes) stands in the protocol crate.
+// Socket. What both ends of the wire must know (sizes of frames, headers, paths and prompts) stands in the protocol crate.
 /// Connections at once.
 pub const CONNECTIONS_MAX: usize = 1024;
 /// Calls of one connection that may be waiting at once; more are answered `overloaded`.
@@ -111,8 +111,6 @@ pub const SESSIONS_MAX: usize = 500;
 pub const PROMPTS_QUEUED_MAX: usize = 32;
 /// Messages waiting for a session's owner task.
 pub const SESSION_QUEUE: usize = 256;
-/// Longest prompt.
-pub const PROMPT_BYTES_MAX: usize = 4 * 1024 * 1024;
 /// Longest time `session/wait` holds a call.
 pub const WAIT_MAX: Duration = Duration::from_millis(60_000);
 /// The longest for a turn whose question is open already: its state is known, and the client should answer.
@@ -134,10 +132,11 @@ pub const MAP_TOKENS_DEFAULT: u64 = 4096;
 
 // Lifecycle.
 /// How long a new daemon waits for one that is just starting or stopping before it gives way.
-pub const CLAIM_WAIT: Duration = Duration::from_secs(12);
+/// As long as a stop may take at the most: [`STOP_TIMEOUT`] for turns, half of it for connections, and all of it for the write lane.
+pub const CLAIM_WAIT: Duration = Duration::from_secs(25);
 /// How often it looks.
 pub const CLAIM_LOOK_INTERVAL: Duration = Duration::from_millis(20);
-/// Time that a stopping daemon gives to the write in progress and to open replies.
+/// Time that a stopping daemon gives to the turns that end, and again to the write in progress.
 pub const STOP_TIMEOUT: Duration = Duration::from_secs(10);
 /// Log files kept, one a day.
 pub const LOG_FILES_KEPT: usize = 7;

@@ -52,8 +52,6 @@ pub enum Found {
 pub enum RootError {
     #[error("open the work tree {path}")]
     Open { path: PathBuf, source: io::Error },
-    #[error("{path} leads out of the work tree through a link")]
-    Outside { path: RepoPath },
     #[error("read {path}")]
     Read { path: RepoPath, source: io::Error },
     #[error("{path} has {bytes} bytes, more than the {max} that are read")]
@@ -92,16 +90,15 @@ impl Root {
         )
     }
 
-    /// Reads the file at `path` for showing or planning. A link to a file inside the tree reads as [`Found::Other`]:
-    /// what it points at has a name of its own.
+    /// Reads the file at `path` for showing or planning. A link, or a name below one, reads as [`Found::Other`]: what it
+    /// points at has a name of its own, and a write would refuse it.
     pub fn read(&self, path: &RepoPath, bytes_max: u64) -> Result<Found, RootError> {
         use rustix::io::Errno;
-        let fd = match self.open_beneath(path, OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK, ResolveFlags::empty()) {
+        let fd = match self.open_beneath(path, OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK, ResolveFlags::NO_SYMLINKS) {
             Ok(fd) => fd,
             Err(Errno::NOENT) => return Ok(Found::Absent),
             Err(Errno::NOTDIR) => return Ok(Found::Other("a name below something that is not a directory")),
-            Err(Errno::LOOP) => return Ok(Found::Other("a link")),
-            Err(Errno::XDEV) => return Err(RootError::Outside { path: path.clone() }),
+            Err(Errno::LOOP) => return Ok(Found::Other("a link, or below one")),
             Err(Errno::NXIO) => return Ok(Found::Other("a socket or device")),
             Err(e) => return Err(RootError::Read { path: path.clone(), source: e.into() }),
         };

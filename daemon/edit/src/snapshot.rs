@@ -24,7 +24,6 @@ impl Seen {
             Ok(Found::File(content)) => Ok(Self::File(content)),
             Ok(Found::Absent) => Ok(Self::Absent),
             Ok(Found::Other(what)) => Ok(Self::Unsupported(format!("it is {what}"))),
-            Err(RootError::Outside { .. }) => Ok(Self::Unsupported("it leads out of the work tree through a link".to_owned())),
             Err(error @ RootError::TooLarge { .. }) => Ok(Self::TooLarge(error.to_string())),
             Err(error) => Err(error),
         }

@@ -25,7 +25,8 @@ pub fn find(named: Option<&Path>, here: &Path, home: Option<&Path>) -> Result<Pa
     let from = from.canonicalize().map_err(|source| WorkTreeError::Look { path: from.clone(), source })?;
     let repo = paird_vcs::Repo::discover(&from).map_err(|source| WorkTreeError::Repository { path: from.clone(), source })?;
     let top = match (repo, named) {
-        (Some(repo), _) => repo.top().to_owned(),
+        // The key of everything that is kept for a work tree is its real path, by whatever links it was found.
+        (Some(repo), _) => repo.top().canonicalize().map_err(|source| WorkTreeError::Look { path: repo.top().to_owned(), source })?,
         (None, Some(_)) if from.is_dir() => from,
         (None, Some(_)) => {
             return Err(WorkTreeError::Look { path: from, source: io::ErrorKind::NotADirectory.into() });

@@ -1,3 +1,4 @@
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use jsonrpsee::core::RegisterMethodError;
@@ -16,15 +17,24 @@ pub(super) fn register(module: &mut Module) -> Result<(), RegisterMethodError> {
         with_repo(daemon, |repo| Ok(status(repo.status(None)?, newest(repo)?))).await
     })?;
     method::<CommitList, _, _>(module, |daemon, _, params| async move {
-        let limit = params.limit.unwrap_or(LISTED_DEFAULT).min(COMMITS_LISTED_MAX);
-        let commits = with_repo(daemon, move |repo| Ok(repo.log(limit)?.iter().map(info).collect())).await?;
+        let limit = params.limit.unwrap_or(LISTED_DEFAULT);
+        if limit > COMMITS_LISTED_MAX {
+            return Err(Fault::new(
+                ErrorKind::InvalidParams,
+                format!("limit is {limit}, and at most {COMMITS_LISTED_MAX} commits are listed"),
+            )
+            .hint("git log shows the rest"));
+        }
+        let made = daemon.sessions.commits().await?;
+        let commits = with_repo(daemon, move |repo| Ok(repo.log(limit)?.iter().map(|commit| info(commit, &made)).collect())).await?;
         Ok(CommitListResult { commits })
     })?;
     method::<CommitShow, _, _>(module, |daemon, _, params| async move {
+        let made = daemon.sessions.commits().await?;
         with_repo(daemon, move |repo| {
             let show = repo.show(&params.commit)?;
             Ok(CommitShowResult {
-                commit: info(&show.info),
+                commit: info(&show.info, &made),
                 message: show.message,
                 paths: to_wire::names(&show.paths),
                 diff: show.diff,
@@ -90,12 +100,14 @@ fn status(status: paird_vcs::Status, newest: Option<String>) -> CommitStatusResu
     }
 }
 
-fn info(commit: &paird_vcs::CommitInfo) -> CommitInfo {
+/// `made` has the commits that sessions know of; others of paird, of another machine perhaps, have its trailer.
+fn info(commit: &paird_vcs::CommitInfo, made: &BTreeSet<String>) -> CommitInfo {
+    let signed = |(name, value): &(String, String)| name.eq_ignore_ascii_case("co-authored-by") && value.starts_with("paird ");
     CommitInfo {
         hash: commit.hash.clone(),
         subject: commit.subject.clone(),
         author: commit.author.clone(),
         time_ms: u64::try_from(commit.unix_ms).unwrap_or(0),
-        by_paird: commit.trailers.iter().any(|(name, value)| name.eq_ignore_ascii_case("co-authored-by") && value.starts_with("paird ")),
+        by_paird: made.contains(&commit.hash) || commit.trailers.iter().any(signed),
     }
 }

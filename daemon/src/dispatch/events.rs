@@ -6,10 +6,10 @@ use jsonrpsee::core::RegisterMethodError;
 use jsonrpsee::types::ErrorObjectOwned;
 use paird_base::limits::SUBSCRIPTIONS_PER_CONNECTION_MAX;
 use paird_protocol::methods::{EventsSubscribe, EventsUnsubscribe};
-use paird_protocol::{Done, EVENT_METHOD, ErrorKind, Method, SubscribeParams, SubscribeResult};
+use paird_protocol::{Done, EVENT_METHOD, ErrorKind, EventBody, Method, SubscribeParams, SubscribeResult};
 use tokio_util::sync::CancellationToken;
 
-use super::{Daemon, Fault, Module, fault, method, to_wire};
+use super::{Daemon, Fault, Module, fault, method, session, to_wire};
 use crate::session::{Event, Filter, Listening, SessionId};
 use crate::transport::Peer;
 
@@ -22,7 +22,7 @@ pub(super) fn register(module: &mut Module) -> Result<(), RegisterMethodError> {
     module.register_async_method(EventsSubscribe::NAME, move |params, daemon, extensions| {
         let params = fault::params(params.as_str());
         let (peer, open) = (extensions.get::<Peer>().cloned(), Arc::clone(&open));
-        async move { subscribe(&daemon, peer, params, open) }
+        async move { subscribe(&daemon, peer, params, open).await }
     })?;
     method::<EventsUnsubscribe, _, _>(module, move |_, peer, params| {
         let subscriptions = Arc::clone(&subscriptions);
@@ -39,17 +39,18 @@ pub(super) fn register(module: &mut Module) -> Result<(), RegisterMethodError> {
 }
 
 /// Not by [`method`], as its first event must not overtake its answer: the pump waits until that is on its way.
-fn subscribe(
+async fn subscribe(
     daemon: &Arc<Daemon>,
     peer: Option<Peer>,
     params: Result<SubscribeParams, Fault>,
     open: Subscriptions,
 ) -> ResponsePayload<'static, SubscribeResult> {
-    let listening = params.and_then(|params| {
+    let listening = async {
         let peer = peer.ok_or_else(|| Fault::internal("the call came without its connection"))?;
-        listen(daemon, peer, params)
-    });
-    let (peer, params, listening, result) = match listening {
+        daemon.takes(EventsSubscribe::NAME)?;
+        listen(daemon, peer, params?).await
+    };
+    let (peer, params, listening, result) = match listening.await {
         Ok(listening) => listening,
         Err(fault) => return ResponsePayload::error(ErrorObjectOwned::from(fault)),
     };
@@ -59,7 +60,7 @@ fn subscribe(
     let key = (peer.connection_id(), id.clone());
     open.insert(key.clone(), ended.clone());
     let daemon = Arc::clone(daemon);
-    tokio::spawn(async move {
+    peer.clone().speak(async move {
         if sent.await.is_ok() {
             pump(&daemon, &peer, &id, params.kinds, listening, &ended).await;
         }
@@ -69,7 +70,17 @@ fn subscribe(
     payload
 }
 
-fn listen(daemon: &Daemon, peer: Peer, params: SubscribeParams) -> Result<(Peer, SubscribeParams, Listening, SubscribeResult), Fault> {
+async fn listen(
+    daemon: &Daemon,
+    peer: Peer,
+    params: SubscribeParams,
+) -> Result<(Peer, SubscribeParams, Listening, SubscribeResult), Fault> {
+    if let Some(kinds) = &params.kinds {
+        check_kinds(kinds)?;
+    }
+    if let Some(id) = &params.session_id {
+        session::find(daemon, id.clone()).await?;
+    }
     if daemon.clients.subscriptions(&peer, 1) > SUBSCRIPTIONS_PER_CONNECTION_MAX {
         daemon.clients.subscriptions(&peer, -1);
         return Err(Fault::new(ErrorKind::Overloaded, "too many subscriptions on this connection").hint("unsubscribe some, or filter less"));
@@ -82,9 +93,29 @@ fn listen(daemon: &Daemon, peer: Peer, params: SubscribeParams) -> Result<(Peer,
         subscription_id: paird_base::random_id(8),
         epoch: daemon.epoch.clone(),
         seq: listening.seq,
-        gap: listening.gap || (params.since_seq.is_some() && !of_now),
+        // A number that is yet to come is of another life, too.
+        gap: listening.gap || (params.since_seq.is_some() && !of_now) || since.is_some_and(|since| since > listening.seq),
     };
     Ok((peer, params, listening, result))
+}
+
+/// A misspelt kind would be heard of never.
+fn check_kinds(kinds: &[String]) -> Result<(), Fault> {
+    if kinds.is_empty() {
+        return Err(Fault::new(ErrorKind::InvalidParams, "kinds is empty, so no event could ever come")
+            .hint("leave it out for all events, or name kinds or groups such as \"turn.\""));
+    }
+    let known = |kind: &String| EventBody::KINDS.iter().any(|known| is_meant(known, kind));
+    match kinds.iter().find(|kind| !known(kind)) {
+        None => Ok(()),
+        Some(stranger) => Err(Fault::new(ErrorKind::InvalidParams, format!("there is no kind of event {stranger:?}"))
+            .hint(format!("there are {}, and groups of them such as \"turn.\"", EventBody::KINDS.join(", ")))),
+    }
+}
+
+/// Whether a filter's name, of a kind or a group, means this kind.
+fn is_meant(kind: &str, name: &str) -> bool {
+    kind == name || (name.ends_with('.') && kind.starts_with(name))
 }
 
 /// Sends events to one subscription until it ends, its client is gone, or it has fallen too far behind.
@@ -95,7 +126,14 @@ async fn pump(daemon: &Daemon, peer: &Peer, id: &str, kinds: Option<Vec<String>>
                 return;
             }
         }
-        while let Some(event) = listening.queue.recv().await {
+        loop {
+            let event = tokio::select! {
+                // What has happened is told before the end.
+                biased;
+                event = listening.queue.recv() => event,
+                () = peer.closing().cancelled() => return,
+            };
+            let Some(event) = event else { break };
             if !send(daemon, peer, id, kinds.as_deref(), &event).await {
                 return;
             }
@@ -114,7 +152,7 @@ async fn pump(daemon: &Daemon, peer: &Peer, id: &str, kinds: Option<Vec<String>>
 async fn send(daemon: &Daemon, peer: &Peer, id: &str, kinds: Option<&[String]>, event: &Event) -> bool {
     let event = to_wire::event(id, &daemon.epoch, event);
     let kind = event.body.kind();
-    if kinds.is_some_and(|kinds| !kinds.iter().any(|k| kind == k || (k.ends_with('.') && kind.starts_with(k.as_str())))) {
+    if kinds.is_some_and(|kinds| !kinds.iter().any(|name| is_meant(kind, name))) {
         return true;
     }
     match serde_json::value::to_raw_value(&event) {

@@ -25,12 +25,20 @@ impl Fault {
         self.data.hint = Some(hint.into());
         self
     }
+
+    /// Says that the same call may succeed later.
+    pub(super) const fn retryable(mut self) -> Self {
+        self.data.retryable = true;
+        self
+    }
 }
 
 impl From<Error> for Fault {
     fn from(error: Error) -> Self {
+        // A turn that a stop ends is `internal`; a call that comes too late is one too many, and welcome at the next daemon.
+        let kind = if matches!(error, Error::Stopping) { ErrorKind::Overloaded } else { kind(error.kind()) };
         let data = ErrorData {
-            kind: kind(error.kind()),
+            kind,
             hint: error.hint(),
             retryable: error.retryable(),
             paths: error.paths().iter().map(ToString::to_string).collect(),

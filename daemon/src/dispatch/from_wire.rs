@@ -6,13 +6,34 @@ use paird_base::RepoPath;
 use paird_protocol as wire;
 
 use super::{Daemon, Fault};
-use crate::session::{ApplyMode, CommitMode, DirtyCommits, Error, Mode, OnPartial, Selection, SettingsPatch};
+use crate::session::{ApplyMode, CommitMode, DirtyCommits, Error, Mode, Models, OnPartial, Selection, SettingsPatch};
 
-/// Settings, and the files beside them.
-pub(super) fn settings(params: wire::SessionNewParams) -> (SettingsPatch, Option<Vec<String>>, Option<Vec<String>>) {
+/// Settings, and the chat's files beside them.
+pub(super) struct Given {
+    pub(super) patch: SettingsPatch,
+    pub(super) files: Option<Vec<RepoPath>>,
+    pub(super) read_only: Option<Vec<RepoPath>>,
+}
+
+/// What `session/new` and `session/configure` take, checked.
+pub(super) fn given(daemon: &Daemon, mut params: wire::SessionNewParams) -> Result<Given, Fault> {
+    for name in [&params.model, &params.weak_model, &params.editor_model].into_iter().flatten() {
+        Models::check_name(name)?;
+    }
+    let files = params.files.take().map(|names| chat_files(daemon, &names)).transpose()?;
+    let read_only = params.read_only.take().map(|names| chat_files(daemon, &names)).transpose()?;
+    let twice = files.iter().flatten().find(|path| read_only.iter().flatten().any(|other| other == *path));
+    if let Some(path) = twice {
+        return Err(Fault::new(wire::ErrorKind::InvalidParams, format!("{path} is in files and in readOnly"))
+            .hint("a file is either edited or only shown; name it in one of them"));
+    }
+    Ok(Given { patch: settings(params), files, read_only })
+}
+
+fn settings(params: wire::SessionNewParams) -> SettingsPatch {
     // Diff is the only format there is, so there is nothing to choose yet.
     let (Some(wire::EditFormat::Diff) | None) = params.edit_format;
-    let patch = SettingsPatch {
+    SettingsPatch {
         mode: params.mode.map(|mode| match mode {
             wire::Mode::Code => Mode::Code,
             wire::Mode::Ask => Mode::Ask,
@@ -38,8 +59,7 @@ pub(super) fn settings(params: wire::SessionNewParams) -> (SettingsPatch, Option
             wire::DirtyCommits::Always => DirtyCommits::Always,
             wire::DirtyCommits::Never => DirtyCommits::Never,
         }),
-    };
-    (patch, params.files, params.read_only)
+    }
 }
 
 /// Names as paths, each once, in the order they came.

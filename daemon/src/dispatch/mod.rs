@@ -25,14 +25,18 @@ use std::time::Instant;
 use jsonrpsee::RpcModule;
 use jsonrpsee::core::RegisterMethodError;
 use paird_base::Clock;
-use paird_protocol::Method;
+use paird_protocol::methods::{DaemonStop, EditGet, EventsUnsubscribe, SessionRead, Shutdown};
+use paird_protocol::{ErrorKind, Method};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 pub use self::clients::Clients;
 use self::fault::Fault;
-use crate::session::{Events, Lane, Loose, Sessions, Tree};
+use crate::session::{Error, Events, Lane, Loose, Models, Sessions, Tree};
 use crate::transport::Peer;
+
+/// What a client still needs when the daemon stops: to see how its turn ends, and to leave in order.
+const ANSWERED_TO_THE_LAST: [&str; 5] = [Shutdown::NAME, DaemonStop::NAME, EventsUnsubscribe::NAME, EditGet::NAME, SessionRead::NAME];
 
 /// What the methods work on.
 pub struct Daemon {
@@ -44,6 +48,7 @@ pub struct Daemon {
     pub events: Events,
     pub lane: Lane,
     pub loose: Loose,
+    pub models: Arc<Models>,
     pub clients: Clients,
     pub clock: Arc<dyn Clock>,
     pub connections: watch::Receiver<usize>,
@@ -58,6 +63,27 @@ impl Daemon {
 
     fn root(&self) -> String {
         self.tree.root.path().to_string_lossy().into_owned()
+    }
+}
+
+impl Daemon {
+    /// Whether a call is taken. A work tree that was removed, or put anew, is none of this daemon's: it stops, and the next
+    /// client starts one that has the new tree open.
+    fn takes(&self, method: &str) -> Result<(), Fault> {
+        if ANSWERED_TO_THE_LAST.contains(&method) {
+            return Ok(());
+        }
+        if self.stop.is_cancelled() {
+            return Err(Error::Stopping.into());
+        }
+        if self.tree.is_in_place() {
+            return Ok(());
+        }
+        tracing::warn!(root = self.root(), "the work tree was removed or replaced");
+        self.stop.cancel();
+        Err(Fault::new(ErrorKind::Overloaded, format!("the work tree {} was removed or replaced; its daemon ends", self.root()))
+            .hint("connect again: the next client starts a daemon for what is there now")
+            .retryable())
     }
 }
 
@@ -93,6 +119,7 @@ where
         let handler = handler.clone();
         async move {
             let peer = peer.ok_or_else(|| Fault::internal("the call came without its connection"))?;
+            daemon.takes(M::NAME)?;
             handler(daemon, peer, parsed?).await
         }
     })?;

@@ -1,13 +1,13 @@
 use std::time::Duration;
 
 use jsonrpsee::core::RegisterMethodError;
-use paird_base::limits::{PROMPT_BYTES_MAX, WAIT_DEFAULT, WAIT_MAX, WAIT_WHILE_WAITING};
+use paird_base::limits::{WAIT_DEFAULT, WAIT_MAX, WAIT_WHILE_WAITING};
 use paird_protocol::methods::{
     SessionCancel, SessionClear, SessionClose, SessionConfigure, SessionDelete, SessionList, SessionNew, SessionPrompt, SessionRead,
     SessionWait,
 };
 use paird_protocol::{
-    Ack, CancelResult, Done, ErrorKind, PromptResult, SessionListResult, SessionNewResult, SessionReadResult, WaitResult,
+    Ack, CancelResult, Done, ErrorKind, PROMPT_BYTES_MAX, PromptResult, SessionListResult, SessionNewResult, SessionReadResult, WaitResult,
 };
 
 use super::{Daemon, Fault, Module, from_wire, method, to_wire};
@@ -15,10 +15,9 @@ use crate::session::{Error, Owner, Session, SessionId, Settings, TurnId, TurnPha
 
 pub(super) fn register(module: &mut Module) -> Result<(), RegisterMethodError> {
     method::<SessionNew, _, _>(module, |daemon, _, params| async move {
-        let (patch, files, read_only) = from_wire::settings(params);
-        let files = from_wire::chat_files(&daemon, &files.unwrap_or_default())?;
-        let read_only = from_wire::chat_files(&daemon, &read_only.unwrap_or_default())?;
-        let session = daemon.sessions.create(Settings::default().patched(patch), files, read_only).await?;
+        let given = from_wire::given(&daemon, params)?;
+        let settings = Settings::default().patched(given.patch);
+        let session = daemon.sessions.create(settings, given.files.unwrap_or_default(), given.read_only.unwrap_or_default()).await?;
         Ok(SessionNewResult { session_id: to_wire::session_id(&session), seq: daemon.events.seq() })
     })?;
     method::<SessionList, _, _>(module, |daemon, _, _| async move {
@@ -38,10 +37,8 @@ pub(super) fn register(module: &mut Module) -> Result<(), RegisterMethodError> {
     method::<SessionConfigure, _, _>(module, |daemon, _, params| async move {
         let (id, params) = params.split();
         let session = find(&daemon, id).await?;
-        let (patch, files, read_only) = from_wire::settings(params);
-        let files = files.map(|f| from_wire::chat_files(&daemon, &f)).transpose()?;
-        let read_only = read_only.map(|f| from_wire::chat_files(&daemon, &f)).transpose()?;
-        let seq = session.call(move |o| o.configure(patch, files, read_only)).await??;
+        let given = from_wire::given(&daemon, params)?;
+        let seq = session.call(move |o| o.configure(given.patch, given.files, given.read_only)).await??;
         Ok(Ack { seq })
     })?;
     method::<SessionPrompt, _, _>(module, |daemon, peer, params| async move {
@@ -60,7 +57,8 @@ pub(super) fn register(module: &mut Module) -> Result<(), RegisterMethodError> {
     })?;
     method::<SessionCancel, _, _>(module, |daemon, _, params| async move {
         let session = find(&daemon, params.session_id).await?;
-        let (cancelled, seq) = session.call(|o| Ok::<_, Error>((o.cancel()?, o.seq()))).await??;
+        let turn = params.turn_id.map(TurnId);
+        let (cancelled, seq) = session.call(move |o| Ok::<_, Error>((o.cancel(turn.as_ref())?, o.seq()))).await??;
         Ok(CancelResult { cancelled: cancelled.iter().map(ToString::to_string).collect(), seq })
     })?;
     method::<SessionWait, _, _>(module, |daemon, _, params| async move {

@@ -132,6 +132,7 @@ pub(super) fn edit(e: &EditEntry) -> wire::Edit {
         redirected_from: e.redirected_from.as_ref().map(ToString::to_string),
         hunks: e.hunks.iter().enumerate().map(|(n, h)| hunk(&e.id.0, n, h)).collect(),
         turn_id: e.turn.as_ref().map(ToString::to_string),
+        commit: e.commit.clone(),
     }
 }
 

@@ -62,6 +62,25 @@ async fn a_claim_gives_way_to_one_that_serves_and_outlasts_one_that_stops() {
 }
 
 #[tokio::test]
+async fn a_work_tree_has_one_daemon_on_whatever_socket() {
+    let directory = tempfile::tempdir().unwrap();
+    let (state, root) = (directory.path(), Path::new("/some/tree"));
+    let first = TreeLock::claim(root, state, Duration::ZERO).await.unwrap();
+    // It has not said where it serves, so it may still be starting.
+    assert!(matches!(TreeLock::claim(root, state, Duration::ZERO).await, Err(LockError::TreeHeld { .. })));
+    let address = address(directory.path());
+    let listener = UnixListener::bind(&address.socket).unwrap();
+    first.serves(&address).unwrap();
+    let error = TreeLock::claim(root, state, Duration::from_secs(3600)).await.unwrap_err();
+    assert!(matches!(&error, LockError::TreeServed { socket, .. } if *socket == address.socket), "{error}");
+    drop(listener);
+    assert!(matches!(TreeLock::claim(root, state, Duration::ZERO).await, Err(LockError::TreeHeld { .. })));
+    drop(first);
+    let _next = TreeLock::claim(root, state, Duration::ZERO).await.unwrap();
+    assert_eq!(std::fs::read(address::tree_lock(state)).unwrap(), b"", "what the dead one said is forgotten");
+}
+
+#[tokio::test]
 async fn only_a_dead_socket_of_ours_is_removed() {
     let directory = tempfile::tempdir().unwrap();
     let address = address(directory.path());

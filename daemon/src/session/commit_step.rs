@@ -4,12 +4,12 @@
 
 use paird_base::RepoPath;
 use paird_edit::{FileChange, Plan, Record};
-use paird_vcs::{CommitKind, CommitRequest, DirtyPolicy, Outcome, Prepared, PreparedCommit, UndoPrepared};
+use paird_vcs::{CommitKind, CommitRequest, DirtyPolicy, Outcome, Prepared, PreparedCommit, Published, UndoPrepared};
 use serde::{Deserialize, Serialize};
 
 use super::entry::Commit;
 use super::error::Error;
-use super::job::{Committed, Intent, What};
+use super::job::{Committed, Intent};
 use super::settings::DirtyCommits;
 use super::tree::Tree;
 
@@ -22,12 +22,13 @@ const MOVED_TRIES: usize = 3;
 enum Note {
     Prepared(Prepared),
     Committed(Committed),
+    /// The commit could not be taken back, so the files of this record shall be what they were before it.
+    GivenUp,
 }
 
 /// Makes the commit that the intent asks for, or says why not. Doing it again after a crash does only what is missing.
 pub(super) fn run(tree: &Tree, record: &mut Record, intent: &Intent, foreign: &[RepoPath]) -> Committed {
-    let notes = record.notes().iter().rev().filter_map(|note| serde_json::from_value::<Note>(note.clone()).ok());
-    let last = notes.into_iter().next();
+    let last = last_note(record);
     if let Some(Note::Committed(committed)) = last {
         return committed;
     }
@@ -35,31 +36,21 @@ pub(super) fn run(tree: &Tree, record: &mut Record, intent: &Intent, foreign: &[
         Ok(committed) => committed,
         Err(error) => {
             tracing::warn!(error = %error.chain(), "edits stay uncommitted");
-            let reason = match error.hint() {
-                Some(hint) => format!("{}; {hint}", error.chain()),
-                None => error.chain(),
-            };
+            let reason = reason(&error);
             Committed { uncommitted: paths(record).into_iter().map(|p| (p, reason.clone())).collect(), ..Committed::default() }
         }
     };
-    if let Err(error) = note(record, &Note::Committed(committed.clone())) {
-        tracing::warn!(error = %error.chain(), "a commit is not in its write record");
-    }
-    committed
+    note_committed(record, committed)
 }
 
 fn attempt(tree: &Tree, record: &mut Record, intent: &Intent, foreign: &[RepoPath], last: Option<Note>) -> Result<Committed, Error> {
-    if let What::UndoCommit { prepared, .. } = &intent.what {
-        tree.open_repo()?.undo_publish(prepared)?;
-        return Ok(Committed { head: Some(prepared.parent.clone()), ..Committed::default() });
-    }
     let Some(order) = &intent.order.commit else {
         return Ok(Committed::default());
     };
     let repo = tree.open_repo()?;
     let changes: Vec<FileChange> = record.changes()?.into_iter().filter(|c| !foreign.contains(&c.path)).collect();
     if let Some(why) = repo.unsupported()? {
-        let reason = format!("this repository {why}, which paird does not run yet; commit by hand");
+        let reason = format!("{why}; the edit is kept, commit it with git");
         return Ok(Committed { uncommitted: changes.into_iter().map(|c| (c.path, reason.clone())).collect(), ..Committed::default() });
     }
     let changes: Vec<paird_vcs::Change> =
@@ -73,10 +64,48 @@ fn attempt(tree: &Tree, record: &mut Record, intent: &Intent, foreign: &[RepoPat
     loop {
         tries -= 1;
         match repo.publish(&prepared) {
-            Ok(_) => return Ok(made(&prepared)),
+            Ok(published) => return Ok(made(&prepared, published)),
             Err(paird_vcs::Error::Moved { .. }) if tries > 0 => prepared = prepare(&repo, &request, record)?,
             Err(error) => return Err(error.into()),
         }
+    }
+}
+
+/// Takes a commit back once its files are what they were before it. An error means that HEAD did not move.
+pub(super) fn undo(tree: &Tree, record: &mut Record, undo: &UndoPrepared) -> Result<Committed, Error> {
+    match last_note(record) {
+        Some(Note::Committed(committed)) => return Ok(committed),
+        Some(Note::GivenUp) => return Err(Error::Interrupted),
+        Some(Note::Prepared(_)) | None => {}
+    }
+    let published = tree.open_repo()?.undo_publish(undo)?;
+    let behind = published.behind.map(|error| reason(&error.into()));
+    Ok(note_committed(record, Committed { head: Some(undo.parent.clone()), behind, ..Committed::default() }))
+}
+
+/// Says that an undo will not be completed: from here on its files go back to what they were.
+pub(super) fn give_up(record: &mut Record) -> Result<(), Error> {
+    note(record, &Note::GivenUp)
+}
+
+fn last_note(record: &Record) -> Option<Note> {
+    record.notes().iter().rev().find_map(|note| serde_json::from_value::<Note>(note.clone()).ok())
+}
+
+/// A commit that the index does not show yet is not done: the next look at the record finds it so.
+fn note_committed(record: &mut Record, committed: Committed) -> Committed {
+    if committed.behind.is_none()
+        && let Err(error) = note(record, &Note::Committed(committed.clone()))
+    {
+        tracing::warn!(error = %error.chain(), "a commit is not in its write record");
+    }
+    committed
+}
+
+fn reason(error: &Error) -> String {
+    match error.hint() {
+        Some(hint) => format!("{}; {hint}", error.chain()),
+        None => error.chain(),
     }
 }
 
@@ -87,13 +116,13 @@ fn prepare(repo: &paird_vcs::Repo, request: &CommitRequest<'_>, record: &mut Rec
     Ok(prepared)
 }
 
-fn made(prepared: &Prepared) -> Committed {
+fn made(prepared: &Prepared, published: Published) -> Committed {
     let commits = match &prepared.outcome {
         Outcome::Nothing => Vec::new(),
         Outcome::Commits(commits) => commits.iter().map(made_one).collect(),
     };
     let uncommitted = prepared.uncommitted.iter().map(|u| (u.path.clone(), u.reason.clone())).collect();
-    Committed { commits, uncommitted, head: None }
+    Committed { commits, uncommitted, head: None, behind: published.behind.map(|error| reason(&error.into())) }
 }
 
 fn made_one(commit: &PreparedCommit) -> Commit {

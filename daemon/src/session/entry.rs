@@ -122,6 +122,9 @@ pub struct EditEntry {
     pub blocks: Vec<Block>,
     /// The write record that holds its file before and after, once it was applied.
     pub write: Option<RecordId>,
+    /// Hash of the commit that holds it.
+    #[serde(default)]
+    pub commit: Option<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -52,7 +52,7 @@ impl Error {
         match self {
             Self::NotFound { .. } => Kind::NotFound,
             Self::Invalid { .. } => Kind::InvalidParams,
-            Self::Path(_) | Self::Root(RootError::Outside { .. }) => Kind::UnsupportedPath,
+            Self::Path(_) => Kind::UnsupportedPath,
             Self::UnsupportedFile { .. } | Self::Root(RootError::TooLarge { .. }) => Kind::UnsupportedFile,
             Self::Conflict { .. } => Kind::Conflict,
             Self::Overloaded { .. } => Kind::Overloaded,

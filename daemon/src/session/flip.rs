@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use paird_base::{Content, Found, RepoPath};
-use paird_edit::{FileChange, Journal, Plan, RecordId};
+use paird_edit::{FileChange, Journal, Plan, Record, RecordId};
 
 use super::entry::EditStatus;
 use super::error::Error;
@@ -46,6 +46,17 @@ pub(super) fn plan(tree: &Tree, journal: &Journal, flips: &[Flip], to: EditStatu
     });
     let plan = Plan::new(changes).map_err(|error| Error::Conflict { message: error.to_string(), paths: Vec::new() })?;
     Ok(plan.with_emptied_dirs(made_dirs))
+}
+
+/// The plan that takes a whole write back, where its files still are what it left.
+pub(super) fn restore(tree: &Tree, record: &Record) -> Result<Plan, Error> {
+    let mut back = Vec::new();
+    for change in record.changes()? {
+        if on_disk(tree, &change.path)? == change.after {
+            back.push(FileChange { path: change.path, before: change.after, after: change.before });
+        }
+    }
+    Plan::new(back).map_err(|error| Error::Conflict { message: error.to_string(), paths: Vec::new() })
 }
 
 /// The change that a write made to a path. A record that is gone or damaged is an error, never a deletion.

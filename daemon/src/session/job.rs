@@ -117,6 +117,9 @@ pub struct Committed {
     pub uncommitted: Vec<(RepoPath, String)>,
     /// Where HEAD is after a commit was taken back.
     pub head: Option<String>,
+    /// Why git's index does not follow yet: HEAD is where it shall be, and the lane tries again before its next job.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub behind: Option<String>,
 }
 
 impl Report {

@@ -53,7 +53,7 @@ pub struct Lane {
 impl Lane {
     /// Repairs what a crash left, then starts the lane. The landed jobs are those whose session has to be told.
     pub fn start(tree: Tree, state_dir: &Path, clock: &dyn Clock) -> Result<(Self, JoinHandle<()>, Vec<Landed>), Error> {
-        let (worker, open) = Worker::open(tree, state_dir)?;
+        let (mut worker, open) = Worker::open(tree, state_dir)?;
         let repaired = worker.repair(open)?;
         worker.journal.prune(paird_base::limits::WRITE_RECORD_AGE, clock.unix_ms())?;
         let (jobs, queue) = mpsc::channel(WRITE_LANE_QUEUE);
@@ -111,6 +111,12 @@ struct Worker {
     temp: TempArea,
     /// A write that stopped half way and could not be taken back. Nothing else is written before it is.
     unfinished: Option<RecordId>,
+    /// Writes whose commit is made and not in git's index yet.
+    behind: Vec<RecordId>,
+}
+
+fn intent(record: &Record) -> Result<Intent, Error> {
+    Ok(serde_json::from_value(record.meta().clone()).map_err(|source| super::log::LogError::Encode { source })?)
 }
 
 impl Worker {
@@ -121,7 +127,7 @@ impl Worker {
         let own = state_dir.join("tmp");
         let candidates: Vec<&Path> = git_dir.iter().map(PathBuf::as_path).chain([own.as_path()]).collect();
         let temp = TempArea::open(&tree.root, &candidates);
-        Ok((Self { tree, journal, temp, unfinished: None }, open))
+        Ok((Self { tree, journal, temp, unfinished: None, behind: Vec::new() }, open))
     }
 
     fn run(mut self, mut queue: mpsc::Receiver<Message>) {
@@ -153,16 +159,30 @@ impl Worker {
         }
     }
 
-    /// Takes back what could not be taken back when it failed: the disk may have room again.
+    /// Takes back what could not be taken back when it failed (the disk may have room again), and brings the commits into
+    /// the index that it could not take when they were made (its lock may be free again).
     fn finish_unfinished(&mut self) -> Result<(), Error> {
         if let Some(write) = self.unfinished.clone() {
             paird_edit::recover(&self.tree.root, &self.temp, &mut self.journal.load(&write)?)?;
             self.unfinished = None;
         }
+        for write in std::mem::take(&mut self.behind) {
+            let mut record = self.journal.load(&write)?;
+            let intent = intent(&record)?;
+            let foreign = record.foreign().to_vec();
+            if self.commit(&mut record, &intent, &foreign)?.behind.is_some() {
+                self.behind.push(write);
+            } else {
+                record.finish()?;
+            }
+        }
         Ok(())
     }
 
     fn settle(&self, write: &RecordId) {
+        if self.behind.contains(write) {
+            return;
+        }
         let done = self.journal.load(write).and_then(|mut record| record.finish());
         if let Err(error) = done {
             tracing::warn!(%write, %error, "a write record stays open");
@@ -187,17 +207,13 @@ impl Worker {
         if plan.is_empty() && !matches!(intent.what, What::UndoCommit { .. }) {
             return Ok(Landed { write: None, intent, changes: Vec::new(), committed: Committed::default(), foreign: Vec::new() });
         }
-        let meta = serde_json::to_value(&intent).map_err(|source| super::log::LogError::Encode { source })?;
-        let mut record = self.journal.begin(&self.tree.root, plan, meta)?;
-        if let Err(error) = paird_edit::write(&self.tree.root, &self.temp, &mut record) {
-            if matches!(error, paird_edit::WriteError::Unfinished { .. }) {
-                self.unfinished = Some(record.id().clone());
-            }
-            return Err(error.into());
-        }
+        let mut record = self.write(plan, &intent)?;
         paird_base::fault::point("lane.written");
-        let committed = commit_step::run(&self.tree, &mut record, &intent, &[]);
+        let committed = self.commit(&mut record, &intent, &[])?;
         paird_base::fault::point("lane.committed");
+        if committed.behind.is_some() {
+            self.behind.push(record.id().clone());
+        }
         Ok(Landed {
             write: Some(record.id().clone()),
             intent,
@@ -207,8 +223,37 @@ impl Worker {
         })
     }
 
+    fn write(&mut self, plan: &Plan, intent: &Intent) -> Result<Record, Error> {
+        let meta = serde_json::to_value(intent).map_err(|source| super::log::LogError::Encode { source })?;
+        let mut record = self.journal.begin(&self.tree.root, plan, meta)?;
+        if let Err(error) = paird_edit::write(&self.tree.root, &self.temp, &mut record) {
+            if matches!(error, paird_edit::WriteError::Unfinished { .. }) {
+                self.unfinished = Some(record.id().clone());
+            }
+            return Err(error.into());
+        }
+        Ok(record)
+    }
+
+    /// What follows a write. An edit stays without its commit; files whose commit could not be taken back go back to what they were.
+    fn commit(&mut self, record: &mut Record, intent: &Intent, foreign: &[RepoPath]) -> Result<Committed, Error> {
+        let What::UndoCommit { prepared, .. } = &intent.what else {
+            return Ok(commit_step::run(&self.tree, record, intent, foreign));
+        };
+        commit_step::undo(&self.tree, record, prepared).or_else(|error| {
+            commit_step::give_up(record)?;
+            let order = Order { session: None, turn: None, commit: None };
+            let back = super::flip::restore(&self.tree, record)?;
+            if !back.is_empty() {
+                self.write(&back, &Intent { order, what: What::Flip { edits: Vec::new(), to: EditStatus::Applied } })?.finish()?;
+            }
+            record.finish()?;
+            Err(error)
+        })
+    }
+
     /// Completes every job that a crash interrupted, oldest first.
-    fn repair(&self, open: Vec<Record>) -> Result<Vec<Landed>, Error> {
+    fn repair(&mut self, open: Vec<Record>) -> Result<Vec<Landed>, Error> {
         if self.tree.repository {
             self.tree.open_repo()?.recover_lock()?;
         }
@@ -222,19 +267,32 @@ impl Worker {
         Ok(landed)
     }
 
-    fn repair_one(&self, record: &mut Record) -> Result<Option<Landed>, Error> {
-        let intent: Intent = serde_json::from_value(record.meta().clone()).map_err(|source| super::log::LogError::Encode { source })?;
+    fn repair_one(&mut self, record: &mut Record) -> Result<Option<Landed>, Error> {
+        let intent = intent(record)?;
         let recovered = paird_edit::recover(&self.tree.root, &self.temp, record)?;
         if record.state() == State::RolledBack {
             return Ok(None);
         }
         let changes = record.changes()?;
-        let committed = commit_step::run(&self.tree, record, &intent, &recovered.foreign);
+        let committed = match self.commit(record, &intent, &recovered.foreign) {
+            Ok(committed) => committed,
+            // The files are what they were before the undo: nothing has happened that a session must know.
+            Err(error) if !record.is_open() => {
+                tracing::warn!(error = %error.chain(), "an interrupted undo of a commit was given up");
+                return Ok(None);
+            }
+            Err(error) => return Err(error),
+        };
+        if committed.behind.is_some() {
+            self.behind.push(record.id().clone());
+        }
         let foreign: BTreeSet<_> = recovered.foreign.iter().collect();
         let changes = changes.iter().filter(|c| !foreign.contains(&c.path)).map(|c| (c.path.clone(), line_changes(c))).collect();
         let landed = Landed { write: Some(record.id().clone()), intent, changes, committed, foreign: recovered.foreign };
         if landed.intent.order.session.is_none() {
-            record.finish()?;
+            if landed.committed.behind.is_none() {
+                record.finish()?;
+            }
             return Ok(None);
         }
         Ok(Some(landed))

@@ -49,6 +49,14 @@ impl Models {
         Ok(Self { http: Http::default(), root, env, replays: DashMap::new() })
     }
 
+    /// Checks that a name is a model's name. Whether there is a key for it is seen when it is asked.
+    pub fn check_name(name: &str) -> Result<(), Error> {
+        ModelRef::parse(name).map(drop).map_err(|error| Error::Invalid {
+            message: error.to_string(),
+            hint: "a model is named PROVIDER/NAME, NAME alone for OpenAI's, or replay:PATH",
+        })
+    }
+
     /// The session's model. What the client brought goes before the daemon's own environment.
     pub fn open(
         &self,

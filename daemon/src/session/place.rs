@@ -63,6 +63,7 @@ pub fn entry(edit: Edit, turn: Option<&TurnId>) -> EditEntry {
         hunks: edit.hunks,
         blocks: edit.blocks,
         write: None,
+        commit: None,
     }
 }
 

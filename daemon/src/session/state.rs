@@ -147,9 +147,17 @@ impl SessionState {
             Entry::Edits { edits } => self.edits.extend(edits.iter().cloned()),
             Entry::EditsAre { edits, status, write } => self.set_status(edits, *status, write.as_ref()),
             Entry::Committed { turn, commits, made } => {
+                for commit in commits.iter().filter(|commit| !commit.dirty) {
+                    let holds = |e: &&mut EditEntry| e.turn == *turn && e.status == *made && commit.paths.contains(&e.path);
+                    let hash = (*made == EditStatus::Applied).then(|| commit.hash.clone());
+                    self.edits.iter_mut().filter(holds).for_each(|edit| edit.commit.clone_from(&hash));
+                }
                 self.commits.extend(commits.iter().map(|commit| Made { turn: turn.clone(), commit: commit.clone(), status: *made }));
             }
-            Entry::CommitUndone { commit } => self.commits.retain(|made| made.commit.hash != commit.hash),
+            Entry::CommitUndone { commit } => {
+                self.edits.iter_mut().filter(|e| e.commit.as_deref() == Some(&commit.hash)).for_each(|edit| edit.commit = None);
+                self.commits.retain(|made| made.commit.hash != commit.hash);
+            }
             Entry::Asked { question } => self.questions.push(question.clone()),
             Entry::Answered { question, option } => {
                 if let Some(at) = self.questions.iter().position(|q| q.id == *question) {

@@ -1,9 +1,11 @@
 //! Every session of the daemon: found by id, read from its log when it is first asked for.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use dashmap::DashMap;
+use futures_util::future::join_all;
 use paird_base::RepoPath;
 use paird_base::limits::{SESSIONS_MAX, STOP_TIMEOUT};
 use tokio::sync::Mutex;
@@ -145,6 +147,15 @@ impl Sessions {
         self.find("commit of paird", hash, move |state| state.commits.iter().any(|made| made.commit.hash == wanted)).await
     }
 
+    /// The commits that sessions have made, those of the person's own changes among them, which nothing in them tells.
+    pub async fn commits(&self) -> Result<BTreeSet<String>, Error> {
+        let mut hashes = BTreeSet::new();
+        for session in self.all().await? {
+            hashes.extend(session.call(|o| o.state.commits.iter().map(|made| made.commit.hash.clone()).collect::<Vec<_>>()).await?);
+        }
+        Ok(hashes)
+    }
+
     /// The session that fits: those in memory first, then the rest.
     async fn find(
         &self,
@@ -171,19 +182,21 @@ impl Sessions {
         false
     }
 
-    /// Ends every turn, for a daemon that stops. A write in progress is finished by the write lane.
+    /// Ends every turn, for a daemon that stops, and waits for their ends up to [`STOP_TIMEOUT`]. A write in progress is
+    /// finished by the write lane.
     pub async fn cancel_all(&self) {
+        let mut ending = Vec::new();
         for session in self.in_memory() {
-            let stopped = session.call(|o| o.stop_turn().map(|turns| turns.iter().filter_map(|t| o.waiter(t).ok()?.1).collect::<Vec<_>>()));
+            let stopped =
+                session.call(|o| o.stop_turns().map(|turns| turns.iter().filter_map(|t| o.waiter(t).ok()?.1).collect::<Vec<_>>()));
             match stopped.await {
-                Ok(Ok(ending)) => {
-                    for turn in ending {
-                        // Over time: its log says that it was interrupted, which the next start finds.
-                        let _ = tokio::time::timeout(STOP_TIMEOUT, turn).await;
-                    }
-                }
+                Ok(Ok(turns)) => ending.extend(turns),
                 Ok(Err(error)) | Err(error) => tracing::warn!(session = %session.id, error = %error.chain(), "a turn was not ended"),
             }
+        }
+        // Over time: the log says that a turn was interrupted, which the next start finds.
+        if tokio::time::timeout(STOP_TIMEOUT, join_all(ending)).await.is_err() {
+            tracing::warn!("not every turn has ended");
         }
     }
 

@@ -6,6 +6,7 @@ use paird_base::limits::FILE_BYTES_MAX;
 use paird_base::{Content, Found, RepoPath, Root};
 use paird_edit::Snapshot;
 use paird_vcs::Repo;
+use rustix::io::Errno;
 
 use super::error::Error;
 
@@ -20,6 +21,16 @@ pub struct Tree {
 }
 
 impl Tree {
+    /// Whether the directory that is open is still the one at its path. Only a certain no is a no.
+    #[must_use]
+    pub fn is_in_place(&self) -> bool {
+        let Ok(open) = rustix::fs::fstat(self.root.fd()) else { return true };
+        match rustix::fs::stat(self.root.path()) {
+            Ok(there) => (there.st_dev, there.st_ino) == (open.st_dev, open.st_ino),
+            Err(error) => !matches!(error, Errno::NOENT | Errno::NOTDIR),
+        }
+    }
+
     pub fn open_repo(&self) -> Result<Repo, Error> {
         let not_there = || Error::NotARepository { root: self.root.path().to_owned() };
         if !self.repository {

@@ -139,7 +139,11 @@ impl Turn {
         loop {
             let reply = match self.resume.replies.pop_front() {
                 Some(reply) => reply,
-                None => self.request(&asked, &waiting, report).await?,
+                None => match self.request(&asked, &waiting, report).await {
+                    Ok(reply) => reply,
+                    Err(halt) if report.reflections == 0 => return Err(halt),
+                    Err(halt) => return self.keep(halt, &waiting, unplaced, report).await,
+                },
             };
             report.reply.clone_from(&reply.text);
             report.stop = Some(reply.stop.clone());
@@ -346,6 +350,23 @@ impl Turn {
             Answer::Said(_) | Answer::Nobody => {}
         }
         Ok(Outcome::Held)
+    }
+
+    /// A further request came to nothing. The blocks that have their place are not lost with it: they wait as proposals.
+    async fn keep(&mut self, halt: Halt, waiting: &[Block], unplaced: Vec<Failed>, report: &mut Report) -> Result<Outcome, Halt> {
+        report.failed = unplaced;
+        match halt {
+            Halt::Failed(error) if !waiting.is_empty() => {
+                report.error = Some(Failure::from(&error));
+                self.hold(waiting, report).await
+            }
+            Halt::Cancelled if self.settings.apply_mode != ApplyMode::Dry => {
+                let proposal = place::propose(&self.tree, waiting.to_vec(), &self.scope(), false)?;
+                self.propose(proposal.edits.into_iter().map(|e| place::entry(e, Some(&self.id))).collect(), report).await;
+                Err(halt)
+            }
+            Halt::Failed(_) | Halt::Cancelled => Err(halt),
+        }
     }
 
     async fn propose(&self, edits: Vec<EditEntry>, report: &mut Report) {

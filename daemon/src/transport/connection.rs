@@ -34,7 +34,7 @@ enum End {
 }
 
 /// One client, from its first byte to the last answer.
-pub(super) async fn serve(stream: UnixStream, id: u64, methods: Methods, patience: Patience, stop: CancellationToken) {
+pub(super) async fn serve(stream: UnixStream, id: u64, methods: Methods, patience: Patience, closing: CancellationToken) {
     let (read, half) = stream.into_split();
     let (replies, replies_queued) = mpsc::channel(REPLIES_QUEUED_MAX);
     let (notifications, notifications_queued) = mpsc::channel(NOTIFICATIONS_QUEUED_MAX);
@@ -48,14 +48,17 @@ pub(super) async fn serve(stream: UnixStream, id: u64, methods: Methods, patienc
     };
     let mut writer = AbortOnDropHandle::new(tokio::spawn(writer.run()));
 
-    let peer = Peer::new(id, notifications);
+    let peer = Peer::new(id, notifications, closing.child_token());
     // Whoever holds the peer learns of the end however this function ends.
     let _closed = peer.closed_token().clone().drop_guard();
     let calls = Calls::new(methods, peer.clone(), replies.clone());
     let mut connection = Connection { frames: FramedRead::new(read, FrameCodec::sniffing()), framing, calls, replies, peer };
 
-    let end = connection.read(&mut writer, &stop).await;
-    if end == End::Gone || !connection.drain(end, &mut writer, patience, &stop).await {
+    let end = connection.read(&mut writer).await;
+    if end == End::Closing {
+        connection.peer.close_after_reply();
+    }
+    if end == End::Gone || !connection.drain(&mut writer, patience).await {
         return;
     }
     let _ = connection.replies.send(Outgoing::End).await;
@@ -71,7 +74,7 @@ struct Connection {
 }
 
 impl Connection {
-    async fn read(&mut self, writer: &mut WriterTask, stop: &CancellationToken) -> End {
+    async fn read(&mut self, writer: &mut WriterTask) -> End {
         loop {
             tokio::select! {
                 biased;
@@ -79,7 +82,6 @@ impl Connection {
                     report(self.peer.connection_id(), result);
                     return End::Gone;
                 }
-                () = stop.cancelled() => return End::Closing,
                 () = self.peer.closing().cancelled() => return End::Closing,
                 () = self.calls.reap(), if !self.calls.is_idle() => {}
                 frame = self.frames.next() => match frame {
@@ -131,19 +133,22 @@ impl Connection {
         self.calls.send(Refusal { id: None, error: error.with_code(INVALID_REQUEST) }.to_json()).await;
     }
 
-    /// Lets the calls that are running finish. False if there is nobody left to answer.
-    async fn drain(&mut self, end: End, writer: &mut WriterTask, patience: Patience, stop: &CancellationToken) -> bool {
+    /// Lets the calls that are running finish, then what speaks by itself. False if there is nobody left to answer.
+    async fn drain(&mut self, writer: &mut WriterTask, patience: Patience) -> bool {
         let socket = self.frames.get_ref().as_ref().as_fd().try_clone_to_owned();
+        let closing = self.peer.closing().clone();
         let limit = async {
-            // A client that waits for its answers gets them, however long they take.
-            if end == End::SaidAll {
-                stop.cancelled().await;
-            }
+            // A client that has said all and waits for its answers gets them, however long they take.
+            closing.cancelled().await;
             tokio::time::sleep(patience.calls_finish_max).await;
+        };
+        let last_words = async {
+            finish(&mut self.calls).await;
+            self.peer.fall_silent().await;
         };
         tokio::select! {
             biased;
-            () = finish(&mut self.calls) => return true,
+            () = last_words => return true,
             result = &mut *writer => {
                 report(self.peer.connection_id(), result);
                 return false;

@@ -11,6 +11,7 @@ use tokio::net::unix::OwnedWriteHalf;
 use tokio::sync::mpsc;
 use tokio_util::bytes::BytesMut;
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
 /// Buffers above this are given back after they were written.
 const BUFFER_KEPT_BYTES: usize = 1024 * 1024;
@@ -23,6 +24,8 @@ pub struct Peer {
     notifications: mpsc::Sender<String>,
     closing: CancellationToken,
     closed: CancellationToken,
+    /// Those who send notifications; the connection's end waits for them.
+    speakers: TaskTracker,
 }
 
 /// Why a notification was not queued.
@@ -35,8 +38,21 @@ pub enum NotifyError {
 }
 
 impl Peer {
-    pub(super) fn new(id: u64, notifications: mpsc::Sender<String>) -> Self {
-        Self { id, notifications, closing: CancellationToken::new(), closed: CancellationToken::new() }
+    pub(super) fn new(id: u64, notifications: mpsc::Sender<String>, closing: CancellationToken) -> Self {
+        Self { id, notifications, closing, closed: CancellationToken::new(), speakers: TaskTracker::new() }
+    }
+
+    /// Runs what sends notifications to this client. It must come to its end soon after [`Self::closing`], with all that is
+    /// left to say, and at once after [`Self::closed`].
+    pub fn speak(&self, speaker: impl Future<Output = ()> + Send + 'static) {
+        self.speakers.spawn(speaker);
+    }
+
+    /// Tells those who speak that the end has come, and waits until they have said all.
+    pub(super) async fn fall_silent(&self) {
+        self.closing.cancel();
+        self.speakers.close();
+        self.speakers.wait().await;
     }
 
     /// Distinct among all connections since the daemon started.
@@ -79,7 +95,9 @@ impl Peer {
         self.closed.is_cancelled()
     }
 
-    pub(super) const fn closing(&self) -> &CancellationToken {
+    /// Cancelled when the connection takes no more calls and is about to end.
+    #[must_use]
+    pub const fn closing(&self) -> &CancellationToken {
         &self.closing
     }
 

@@ -35,7 +35,7 @@ pub struct Server {
 impl Server {
     #[must_use]
     pub fn new(methods: impl Into<Methods>) -> Self {
-        let patience = Patience { stall_max: CLIENT_STALL_MAX, calls_finish_max: STOP_TIMEOUT / 2, stop_max: STOP_TIMEOUT };
+        let patience = Patience { stall_max: CLIENT_STALL_MAX, calls_finish_max: STOP_TIMEOUT / 4, stop_max: STOP_TIMEOUT / 2 };
         Self { methods: methods.into(), patience, connections_max: CONNECTIONS_MAX, connections: watch::Sender::new(0) }
     }
 
@@ -53,10 +53,11 @@ impl Server {
         self
     }
 
-    /// Accepts and serves until `stop`; then removes the socket and comes back when every connection has had its last
-    /// answers, or after [`STOP_TIMEOUT`].
-    pub async fn run(self, listener: Listener, stop: CancellationToken) {
+    /// Accepts until `stop`, then removes the socket. Serves who is connected until `closing`, and comes back when every
+    /// connection has had its last answers and events, or after half of [`STOP_TIMEOUT`].
+    pub async fn run(self, listener: Listener, stop: CancellationToken, closing: CancellationToken) {
         let mut serving = JoinSet::new();
+        let ending = CancellationToken::new();
         let mut accepted_total = 0;
         loop {
             self.connections.send_replace(serving.len());
@@ -72,7 +73,7 @@ impl Server {
                     Ok(stream) if serving.len() >= self.connections_max => self.turn_away(&stream),
                     Ok(stream) => {
                         accepted_total += 1;
-                        serving.spawn(connection::serve(stream, accepted_total, self.methods.clone(), self.patience, stop.clone()));
+                        serving.spawn(connection::serve(stream, accepted_total, self.methods.clone(), self.patience, ending.clone()));
                     }
                     Err(error @ AcceptError::NotOurs { .. }) => tracing::warn!(%error),
                     Err(error) => {
@@ -83,10 +84,19 @@ impl Server {
             }
         }
         drop(listener);
-        let last_answers = async { while serving.join_next().await.is_some() {} };
-        if tokio::time::timeout(self.patience.stop_max, last_answers).await.is_err() {
-            tracing::warn!(connections = serving.len(), "connections were cut off at the stop");
-            serving.shutdown().await;
+        let patience_ended = async {
+            closing.cancelled().await;
+            // After the socket is gone: a client that sees the end of its connection and comes back must not come here.
+            ending.cancel();
+            tokio::time::sleep(self.patience.stop_max).await;
+        };
+        let last_words = async { while serving.join_next().await.is_some() {} };
+        tokio::select! {
+            () = last_words => {}
+            () = patience_ended => {
+                tracing::warn!("connections were cut off at the stop");
+                serving.shutdown().await;
+            }
         }
         self.connections.send_replace(0);
     }

@@ -154,7 +154,7 @@ impl Daemon {
         let (counter, connections) = tokio::sync::watch::channel(0);
         let server = Server::new(methods(seen.clone())).with_bounds(patience, connections_max).counting(counter);
         let stop = CancellationToken::new();
-        let task = tokio::spawn(server.run(listener, stop.clone()));
+        let task = tokio::spawn(server.run(listener, stop.clone(), stop.clone()));
         Self { directory, socket, seen, stop, connections, task, _lock: lock }
     }
 

@@ -1,7 +1,7 @@
 use paird_base::{Content, RepoPath};
 use serde::{Deserialize, Serialize};
 
-use crate::HeadRef;
+use crate::{Error, HeadRef};
 
 /// One path's edit, as bytes on disk. `None` is "no file".
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -88,11 +88,14 @@ pub struct Uncommitted {
     pub reason: String,
 }
 
-/// What [`crate::Repo::publish`] did.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// What [`crate::Repo::publish`] or [`crate::Repo::undo_publish`] did.
+#[derive(Debug)]
 pub struct Published {
     /// HEAD was moved by this call; `false` if an earlier one did it.
     pub moved_head: bool,
     /// Files whose staged content overlaps the commit: their index entries were left as they were.
     pub index_left: Vec<RepoPath>,
+    /// HEAD is moved, but the index could not follow: until it does, git shows the commit as a staged revert.
+    /// Call again.
+    pub behind: Option<Error>,
 }

@@ -1,4 +1,7 @@
 //! The real index, changed for a few paths: a private copy is changed by git, then put in its place.
+//!
+//! The copy is made and the lock is held before HEAD moves. Where another program holds the lock, nothing has happened yet;
+//! a HEAD that moved without its index would show the commit as a staged revert, and the person's next commit would make it one.
 
 use std::path::Path;
 
@@ -7,8 +10,8 @@ use paird_base::RepoPath;
 
 use crate::entry::{Entry, Merged, Slot, in_index, in_tree, merge};
 use crate::error::Trying;
-use crate::lock::{Backoff, PrivateIndex, Stamp, lock_of};
-use crate::{Error, HeadRef, Repo, tree};
+use crate::lock::{Backoff, LockedIndex, PrivateIndex, Stamp, lock_of};
+use crate::{Error, Repo, tree};
 
 /// `GIT_INDEX_ENTRY_VALID`: the assume-unchanged bit of an entry's flags, which the library does not name.
 const ASSUME_UNCHANGED: u16 = 0x8000;
@@ -32,23 +35,39 @@ struct NewEntry {
     assume_unchanged: bool,
 }
 
+/// The index as it shall be, its lock held. Dropped, it changes nothing.
+pub(crate) struct NextIndex {
+    /// `None` if the index is right as it is.
+    locked: Option<LockedIndex>,
+    /// Paths that could not be merged: their entries stay as they are.
+    pub(crate) left: Vec<RepoPath>,
+}
+
+impl NextIndex {
+    pub(crate) fn put(self) -> Result<(), Error> {
+        self.locked.map_or(Ok(()), LockedIndex::put)
+    }
+}
+
 impl Repo {
     /// Brings HEAD's steps into the index, so that nothing shows as a staged revert and staged hunks stay staged.
-    /// Doing it again changes nothing. Returns the paths that could not be merged and were left.
-    pub(crate) fn update_index(&self, steps: &[IndexStep]) -> Result<Vec<RepoPath>, Error> {
+    /// Doing it again changes nothing.
+    ///
+    /// The index is locked but not changed until [`NextIndex::put`]. `head` is the commit that HEAD stands on by then.
+    pub(crate) fn next_index(&self, head: Oid, steps: &[IndexStep]) -> Result<NextIndex, Error> {
         let real = self.git_dir().join("index");
         let mut backoff = Backoff::start();
         loop {
             let seen = Stamp::of(&real)?;
             let repo = self.open()?;
-            let planned = self.plan_index(&repo, steps)?;
+            let planned = self.plan_index(&repo, head, steps)?;
             if planned.changes.is_empty() {
-                return Ok(planned.left);
+                return Ok(NextIndex { locked: None, left: planned.left });
             }
             let private = PrivateIndex::copy(self.git_dir(), &real)?;
             self.fill(&repo, &private, &planned.changes)?;
-            if private.replace(&real, seen, &mut backoff)? {
-                return Ok(planned.left);
+            if let Some(locked) = private.lock(&real, seen, &mut backoff)? {
+                return Ok(NextIndex { locked: Some(locked), left: planned.left });
             }
             if !backoff.wait() {
                 return Err(Error::Locked(lock_of(&real)));
@@ -56,10 +75,9 @@ impl Repo {
         }
     }
 
-    fn plan_index(&self, repo: &Repository, steps: &[IndexStep]) -> Result<Planned, Error> {
+    fn plan_index(&self, repo: &Repository, head: Oid, steps: &[IndexStep]) -> Result<Planned, Error> {
         let index = repo.index().trying("read the index")?;
-        let head = HeadRef::read(repo)?.oid()?;
-        let tree = head.map(|oid| repo.find_commit(oid)?.tree()).transpose().trying("read the tree of HEAD")?;
+        let tree = repo.find_commit(head).and_then(|commit| commit.tree()).trying("read the tree of HEAD")?;
         let mut planned = Planned { changes: Vec::new(), left: Vec::new() };
         let mut written = Vec::new();
         for step in steps {
@@ -67,7 +85,7 @@ impl Repo {
                 continue;
             };
             // Somebody went on from there: the index was theirs to keep.
-            if in_tree(repo, tree.as_ref(), &step.path)? != Slot::File(last) {
+            if in_tree(repo, Some(&tree), &step.path)? != Slot::File(last) {
                 continue;
             }
             let Slot::File(staged) = in_index(&index, &step.path) else {

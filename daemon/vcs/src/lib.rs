@@ -34,4 +34,4 @@ pub use status::{DirtyPath, Status, TrackedFiles};
 pub use undo::{UndoPlan, UndoPrepared};
 
 /// Places between the steps of a commit and an undo where a test may kill the process.
-pub const FAULT_POINTS: [&str; 5] = ["commit.prepared", "commit.ref", "commit.index_locked", "commit.index", "undo.ref"];
+pub const FAULT_POINTS: [&str; 5] = ["commit.prepared", "commit.index_locked", "commit.ref", "commit.index", "undo.ref"];

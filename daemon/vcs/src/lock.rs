@@ -1,6 +1,6 @@
 //! Taking the place of the index under `index.lock`.
 //!
-//! The lock is a hard link to the private copy. It is made and held for two system calls, and after a kill the next
+//! The lock is a hard link to the private copy. It is held while HEAD moves and no longer, and after a kill the next
 //! start can tell by the inode that a lock left behind is ours.
 
 use std::ffi::OsString;
@@ -106,8 +106,8 @@ impl PrivateIndex {
         Ok(private)
     }
 
-    /// Puts this file in the place of the real index; `false` if that changed since `seen`.
-    pub(crate) fn replace(&self, real: &Path, seen: Option<Stamp>, backoff: &mut Backoff) -> Result<bool, Error> {
+    /// Takes the lock of the real index for this file; `None` if the index changed since `seen`.
+    pub(crate) fn lock(self, real: &Path, seen: Option<Stamp>, backoff: &mut Backoff) -> Result<Option<LockedIndex>, Error> {
         let file = File::open(&self.path).map_err(io_error("open", &self.path))?;
         flock(&file, FlockOperation::NonBlockingLockExclusive).map_err(|e| io_error("lock", &self.path)(e.into()))?;
         file.sync_all().map_err(io_error("flush", &self.path))?;
@@ -123,11 +123,25 @@ impl PrivateIndex {
             }
         };
         if Stamp::of(real)? != seen {
-            return Ok(false);
+            return Ok(None);
         }
         fault::point("commit.index_locked");
-        lock.become_index(real)?;
-        Ok(true)
+        Ok(Some(LockedIndex { lock, real: real.to_owned(), _owned: file, _private: self }))
+    }
+}
+
+/// A private index that holds the lock of the real one, and may take its place.
+pub(crate) struct LockedIndex {
+    lock: HeldLock,
+    real: PathBuf,
+    /// Says to other daemons that the lock's owner lives.
+    _owned: File,
+    _private: PrivateIndex,
+}
+
+impl LockedIndex {
+    pub(crate) fn put(self) -> Result<(), Error> {
+        self.lock.become_index(&self.real)
     }
 }
 

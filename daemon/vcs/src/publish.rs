@@ -10,10 +10,10 @@ use crate::lock::Backoff;
 use crate::{Error, HeadRef, Repo};
 
 impl Repo {
-    /// Moves HEAD's branch onto prepared commits by compare-and-swap, then brings them into the index for their paths.
-    /// Calling it again, after a crash at any point, does what is missing.
+    /// Moves HEAD's branch onto prepared commits by compare-and-swap, and brings them into the index for their paths.
+    /// Calling it again, after a crash at any point, does what is missing. An error means that HEAD did not move.
     pub fn publish(&self, prepared: &Prepared) -> Result<Published, Error> {
-        let nothing = Published { moved_head: false, index_left: Vec::new() };
+        let nothing = Published { moved_head: false, index_left: Vec::new(), behind: None };
         let Outcome::Commits(commits) = &prepared.outcome else {
             return Ok(nothing);
         };
@@ -22,21 +22,40 @@ impl Repo {
         let repo = self.open()?;
         let tip = oid(&last.hash)?;
         let now = HeadRef::read(&repo)?;
-        let moved_head = if leads_to(&repo, now.oid()?, tip)? {
-            false
-        } else if now == prepared.head {
-            self.move_head(&repo, &prepared.head, &last.hash, &last.subject)?;
-            true
-        } else if leads_to(&repo, branch_tip(&repo, &prepared.head), tip)? {
+        let moved = match now.oid()? {
+            Some(head) if leads_to(&repo, head, tip)? => Some(head),
+            _ if now == prepared.head => None,
             // The branch has it and the person went to another one: the index is that one's.
-            return Ok(nothing);
-        } else {
-            return Err(Error::Moved { expected: prepared.head.shown(), found: now.shown() });
+            _ if branch_tip(&repo, &prepared.head).is_some_and(|branch| leads_to(&repo, branch, tip).unwrap_or(false)) => {
+                return Ok(nothing);
+            }
+            _ => return Err(Error::Moved { expected: prepared.head.shown(), found: now.shown() }),
         };
-        fault::point("commit.ref");
-        let index_left = self.update_index(&index_steps(&repo, commits)?)?;
+        let steps = index_steps(&repo, commits)?;
+        let published = self.publish_with(moved, tip, &steps, || self.move_head(&repo, &prepared.head, &last.hash, &last.subject))?;
         fault::point("commit.index");
-        Ok(Published { moved_head, index_left })
+        Ok(published)
+    }
+
+    /// Locks the index, moves HEAD unless that is done already (`moved`: where it stands), then puts the index in place.
+    pub(crate) fn publish_with(
+        &self,
+        moved: Option<Oid>,
+        to: Oid,
+        steps: &[IndexStep],
+        move_head: impl FnOnce() -> Result<(), Error>,
+    ) -> Result<Published, Error> {
+        let index = match self.next_index(moved.unwrap_or(to), steps) {
+            Ok(index) => index,
+            Err(error) if moved.is_some() => return Ok(Published { moved_head: false, index_left: Vec::new(), behind: Some(error) }),
+            Err(error) => return Err(error),
+        };
+        if moved.is_none() {
+            move_head()?;
+        }
+        fault::point("commit.ref");
+        let index_left = index.left.clone();
+        Ok(Published { moved_head: moved.is_none(), index_left, behind: index.put().err() })
     }
 
     /// Compare-and-swap of the branch that HEAD stands on, or of HEAD itself when detached. Git does it, because it
@@ -73,11 +92,8 @@ fn lock_in_the_way(error: &Error) -> Option<std::path::PathBuf> {
     rest.starts_with("File exists").then(|| path.into())
 }
 
-fn leads_to(repo: &Repository, from: Option<Oid>, commit: Oid) -> Result<bool, Error> {
-    match from {
-        None => Ok(false),
-        Some(from) => Ok(from == commit || repo.graph_descendant_of(from, commit).trying("walk the history")?),
-    }
+fn leads_to(repo: &Repository, from: Oid, commit: Oid) -> Result<bool, Error> {
+    Ok(from == commit || repo.graph_descendant_of(from, commit).trying("walk the history")?)
 }
 
 fn branch_tip(repo: &Repository, head: &HeadRef) -> Option<Oid> {

@@ -121,23 +121,25 @@ impl Repo {
     }
 
     /// Moves HEAD to the parent by compare-and-swap and takes the commit out of the index for its paths. Calling it
-    /// again, after a crash at any point, does what is missing.
+    /// again, after a crash at any point, does what is missing. An error means that HEAD did not move.
     pub fn undo_publish(&self, undo: &UndoPrepared) -> Result<Published, Error> {
         let repo = self.open()?;
         let now = HeadRef::read(&repo)?;
-        let moved_head = if now == undo.head {
-            self.move_head(&repo, &undo.head, &undo.parent, &format!("undo {}", undo.subject))?;
-            true
-        } else if now.reference == undo.head.reference && now.hash.as_deref() == Some(undo.parent.as_str()) {
-            false
+        let parent = oid(&undo.parent)?;
+        let moved = if now == undo.head {
+            None
+        } else if now.reference == undo.head.reference && now.oid()? == Some(parent) {
+            Some(parent)
         } else {
             return Err(Error::Moved { expected: undo.head.shown(), found: now.shown() });
         };
-        fault::point("undo.ref");
-        let back = changed(&repo, Some(oid(&undo.hash)?), oid(&undo.parent)?, &undo.paths)?;
+        let back = changed(&repo, Some(oid(&undo.hash)?), parent, &undo.paths)?;
         let steps: Vec<IndexStep> = back.into_iter().map(|(path, step)| IndexStep { path, steps: vec![step] }).collect();
-        let index_left = self.update_index(&steps)?;
-        Ok(Published { moved_head, index_left })
+        self.publish_with(moved, parent, &steps, || {
+            self.move_head(&repo, &undo.head, &undo.parent, &format!("undo {}", undo.subject))?;
+            fault::point("undo.ref");
+            Ok(())
+        })
     }
 }
 

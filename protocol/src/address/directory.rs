@@ -1,7 +1,7 @@
 use std::fs::DirBuilder;
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt};
-use std::path::PathBuf;
+use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt};
+use std::path::{Path, PathBuf};
 
 use super::{Address, SOCKET_VARIABLE};
 
@@ -14,9 +14,29 @@ pub enum DirectoryError {
     Look { path: PathBuf, source: io::Error },
     #[error("the socket directory {path} {why}; remove it or set {SOCKET_VARIABLE}")]
     Unsafe { path: PathBuf, why: String },
+    #[error("{path} exists and is not a socket; it is left alone, and {SOCKET_VARIABLE} or --socket must name another path")]
+    NotASocket { path: PathBuf },
+    #[error("the socket {path} would lie in the work tree {root}, where nothing but edits is written; name a path outside of it")]
+    InWorkTree { path: PathBuf, root: PathBuf },
 }
 
 impl Address {
+    /// Checks that a socket of the work tree `root`, a real path, may lie here. To be asked before anything is made beside it.
+    ///
+    /// # Errors
+    /// Something other than a socket stands there, or it lies in the work tree.
+    pub fn check_place(&self, root: &Path) -> Result<(), DirectoryError> {
+        let path = self.socket.clone();
+        let directory = self.socket.parent().and_then(|dir| dir.canonicalize().ok());
+        if directory.is_some_and(|dir| dir.starts_with(root)) {
+            return Err(DirectoryError::InWorkTree { path, root: root.to_owned() });
+        }
+        match path.symlink_metadata() {
+            Ok(found) if !found.file_type().is_socket() => Err(DirectoryError::NotASocket { path }),
+            _ => Ok(()),
+        }
+    }
+
     /// Makes the socket's directory, mode 0700, if it is paird's own, and checks that nobody else can put anything in its
     /// place: the socket is then private from the moment it exists. A directory that the user named is only looked at.
     ///

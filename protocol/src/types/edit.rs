@@ -72,6 +72,9 @@ pub struct Edit {
     pub hunks: Vec<Hunk>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turn_id: Option<String>,
+    /// Hash of the commit that holds it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub commit: Option<String>,
 }
 
 /// The closest real lines to a search text.

@@ -14,7 +14,7 @@ pub struct SubscribeParams {
     pub epoch: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session_id: Option<String>,
-    /// Kinds, or groups such as `turn.`; all if absent.
+    /// Kinds, or groups such as `turn.`, at least one; all if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kinds: Option<Vec<String>>,
 }
@@ -124,6 +124,29 @@ pub enum EventBody {
 }
 
 impl EventBody {
+    /// Every kind, in the order of the documentation.
+    pub const KINDS: [&str; 19] = [
+        "turn.started",
+        "turn.state",
+        "turn.finished",
+        "reply.delta",
+        "reasoning.delta",
+        "edit.proposed",
+        "edit.rejected",
+        "edit.superseded",
+        "edit.applied",
+        "edit.undone",
+        "edit.failed",
+        "commit.created",
+        "commit.undone",
+        "commit.failed",
+        "context.changed",
+        "question.asked",
+        "question.answered",
+        "usage.updated",
+        "notice",
+    ];
+
     /// The `kind` member.
     #[must_use]
     pub const fn kind(&self) -> &'static str {

@@ -229,10 +229,14 @@ pub struct Selection {
     pub end_line: u32,
 }
 
+/// Longest text of a prompt, in bytes: far more than any model takes.
+pub const PROMPT_BYTES_MAX: usize = 4 * 1024 * 1024;
+
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct PromptParams {
     pub session_id: String,
+    /// At most 4 MiB.
     pub text: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub selection: Option<Selection>,
@@ -251,9 +255,19 @@ pub struct PromptResult {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct CancelParams {
+    pub session_id: String,
+    /// This turn alone, running or queued; all of the session's if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub turn_id: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CancelResult {
-    /// The turns that were cancelled: the running one and those queued behind it.
+    /// The turns that were cancelled: the running one and those queued behind it, or the one that was named; none that had
+    /// ended already.
     pub cancelled: Vec<String>,
     pub seq: u64,
 }

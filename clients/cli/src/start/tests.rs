@@ -30,7 +30,7 @@ impl Fake {
     }
 
     fn ensure(&self, timeout: Duration) -> Result<(), StartError> {
-        ensure_within(&self.program, self.directory.path(), &self.address, timeout)
+        ensure_within(&self.program, &self.directory.path().join("tree"), &self.address, timeout)
     }
 
     fn starts(&self) -> usize {

@@ -275,6 +275,10 @@ impl Owner {
         for commit in new {
             self.publish(turn, Happening::CommitCreated(commit));
         }
+        if let Some(why) = &landed.committed.behind {
+            let message = format!("HEAD has moved, but git's index could not follow yet; do not commit before it has: {why}");
+            self.publish(turn, Happening::Notice { message });
+        }
         for (path, reason) in &landed.committed.uncommitted {
             self.record_or_notice(Entry::Note { text: format!("your edit to {path} was written but not committed") });
             self.publish(turn, Happening::CommitFailed { paths: vec![path.clone()], reason: reason.clone() });

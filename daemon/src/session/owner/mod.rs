@@ -40,6 +40,8 @@ pub struct Shared {
     pub clock: Arc<dyn Clock>,
     /// How many connected clients can put a question to a person.
     pub able: watch::Receiver<usize>,
+    /// Cancelled when the daemon stops: no turn is begun any more.
+    pub stop: CancellationToken,
 }
 
 type Command = Box<dyn FnOnce(&mut Owner) + Send>;
@@ -113,7 +115,8 @@ impl Owner {
                     None => break,
                 },
                 Ok(()) = able.changed() => {
-                    if *able.borrow_and_update() == 0 {
+                    // Clients also leave because the daemon stops: what they were asked waits for the next start.
+                    if *able.borrow_and_update() == 0 && !self.shared.stop.is_cancelled() {
                         self.nobody_left();
                     }
                 }
@@ -150,7 +153,7 @@ impl Owner {
         self.shared.events.seq()
     }
 
-    /// Changes settings and files together, or nothing.
+    /// Changes settings and files together, or nothing. A file that comes into one list leaves the other.
     pub fn configure(
         &mut self,
         patch: SettingsPatch,
@@ -162,8 +165,11 @@ impl Owner {
             self.record(Entry::Configured { settings })?;
         }
         if files.is_some() || read_only.is_some() {
-            let files = files.unwrap_or_else(|| self.state.files.clone());
-            let read_only = read_only.unwrap_or_else(|| self.state.read_only.clone());
+            let without = |list: &[RepoPath], new: &Option<Vec<RepoPath>>| -> Vec<RepoPath> {
+                list.iter().filter(|p| !new.as_ref().is_some_and(|new| new.contains(p))).cloned().collect()
+            };
+            let (editable, kept) = (without(&self.state.files, &read_only), without(&self.state.read_only, &files));
+            let (files, read_only) = (files.unwrap_or(editable), read_only.unwrap_or(kept));
             self.set_context(files, read_only)?;
         }
         Ok(self.seq())
@@ -215,7 +221,7 @@ impl Owner {
 
     /// Cancels what runs and marks the session as closed.
     pub fn close(&mut self) -> Result<u64, Error> {
-        self.cancel()?;
+        self.cancel(None)?;
         self.record(Entry::Closed)?;
         Ok(self.seq())
     }
@@ -239,7 +245,7 @@ impl Owner {
 
     /// Removes the log. The caller forgets the session.
     pub fn delete(&mut self) -> Result<(), Error> {
-        self.cancel()?;
+        self.cancel(None)?;
         Ok(self.log.delete()?)
     }
 

@@ -7,7 +7,7 @@ use crate::session::entry::{EditStatus, Entry, Outcome, Report};
 use crate::session::error::Error;
 use crate::session::events::Happening;
 use crate::session::ids::{QuestionId, TurnId};
-use crate::session::question::{APPLY, About, DISCARD, Question, YES};
+use crate::session::question::{APPLY, About, DISCARD, NO, Question, YES};
 use crate::session::state::TurnPhase;
 
 impl Owner {
@@ -73,7 +73,7 @@ impl Owner {
     /// The turn's task ended with the daemon that asked. Proposals are in the log already; anything else goes on from the replies.
     fn go_on_after_restart(&mut self, turn: &TurnId, about: &About, option: &str) {
         if !matches!(about, About::ApplyPartial { .. }) {
-            return self.resume_with_answers(turn);
+            return self.resume_with_answers(turn, None);
         }
         let held: Vec<_> =
             self.state.edits.iter().filter(|e| e.turn.as_ref() == Some(turn) && e.status == EditStatus::Proposed).cloned().collect();
@@ -101,6 +101,26 @@ impl Owner {
         }
         self.decide_without_a_person(&question.about, answer);
         self.publish(Some(&turn), Happening::TurnPhase { phase: TurnPhase::Running, detail: None });
+    }
+
+    /// A question that a restart found open waits for a client that can put it to a person. Once a prompt stands behind
+    /// it and there is no such client, the policy decides as it would have at first.
+    pub(super) fn decide_what_nobody_can_answer(&mut self) {
+        if self.running.is_some() || *self.shared.able.borrow() > 0 {
+            return;
+        }
+        for question in self.state.questions.clone() {
+            let option = question.about.policy(self.state.settings.on_partial);
+            if let Err(error) = self.answered(&question, option) {
+                tracing::warn!(error = %error.chain(), "an answer is not in the log");
+            }
+            match &question.turn {
+                // Nobody said no: asked again, the edit is kept waiting instead of being thrown away.
+                Some(turn) if option == NO => self.resume_with_answers(turn, Some(&question.about)),
+                Some(turn) => self.go_on_after_restart(turn, &question.about, option),
+                None => {}
+            }
+        }
     }
 
     /// What a cancel says to an open question: the option that changes least.

@@ -14,6 +14,7 @@ use crate::session::error::Error;
 use crate::session::events::Happening;
 use crate::session::failure::{Failure, Kind};
 use crate::session::ids::TurnId;
+use crate::session::question::About;
 use crate::session::settings::ApplyMode;
 use crate::session::state::TurnPhase;
 use crate::session::turn::{Reply, Resume, Step, Turn};
@@ -27,6 +28,9 @@ impl Owner {
         interrupt: bool,
         env: Arc<BTreeMap<String, Secret<String>>>,
     ) -> Result<(TurnId, TurnPhase, u64), Error> {
+        if self.shared.stop.is_cancelled() {
+            return Err(Error::Stopping);
+        }
         let queued = self.state.turns.iter().filter(|t| !t.started && t.report.is_none()).count();
         if queued >= PROMPTS_QUEUED_MAX {
             return Err(Error::Overloaded { what: "queued messages" });
@@ -35,35 +39,53 @@ impl Owner {
             self.env = env;
         }
         if interrupt {
-            self.cancel()?;
+            self.cancel(None)?;
         } else {
             self.let_held_turn_end();
         }
         let turn = TurnId::fresh();
         self.record(Entry::Prompted { turn: turn.clone(), text, selection })?;
+        self.decide_what_nobody_can_answer();
         self.start_next();
         let phase = self.state.turn(&turn).map_or(TurnPhase::Queued, |t| self.state.phase(t));
         Ok((turn, phase, self.seq()))
     }
 
-    /// Cancels the running turn and drops what is queued. The running one ends when it has seen it, with its own report.
-    pub fn cancel(&mut self) -> Result<Vec<TurnId>, Error> {
-        let open: Vec<TurnId> = self.state.turns.iter().filter(|t| t.report.is_none()).map(|t| t.id.clone()).collect();
-        for turn in &open {
-            match &self.running {
-                Some(running) if running.id == *turn => running.cancel.cancel(),
-                _ => self.finish(turn, Report { outcome: Outcome::Cancelled, ..Report::empty() }),
-            }
+    /// Cancels one turn, or the running one and what is queued. A running one ends when it has seen it, with its own report.
+    /// Gives the turns that end by this; none if the one that is named has ended already.
+    pub fn cancel(&mut self, only: Option<&TurnId>) -> Result<Vec<TurnId>, Error> {
+        if let Some(id) = only
+            && self.state.turn(id).is_none()
+        {
+            return Err(Error::NotFound { what: "turn of this session", id: id.to_string() });
         }
-        self.answer_open_with_first();
+        let open = self.state.turns.iter().filter(|t| t.report.is_none() && only.is_none_or(|id| t.id == *id));
+        let open: Vec<TurnId> = open.map(|t| t.id.clone()).collect();
+        self.end_turns(&open);
+        if only.is_none() {
+            self.answer_open_with_first();
+        }
         Ok(open)
     }
 
     /// For a daemon that stops: turns end, but one that waits for a person waits on, in the log.
-    pub fn stop_turn(&mut self) -> Result<Vec<TurnId>, Error> {
-        match self.state.running() {
-            Some(turn) if self.state.phase(turn) == TurnPhase::Waiting => Ok(Vec::new()),
-            _ => self.cancel(),
+    pub fn stop_turns(&mut self) -> Result<Vec<TurnId>, Error> {
+        let open = self.state.turns.iter().filter(|t| t.report.is_none() && self.state.phase(t) != TurnPhase::Waiting);
+        let open: Vec<TurnId> = open.map(|t| t.id.clone()).collect();
+        self.end_turns(&open);
+        Ok(open)
+    }
+
+    fn end_turns(&mut self, turns: &[TurnId]) {
+        // The last first: the end of one must not start the next.
+        for turn in turns.iter().rev() {
+            match &self.running {
+                Some(running) if running.id == *turn => {
+                    running.cancel.cancel();
+                    self.close_questions_of(turn);
+                }
+                _ => self.finish(turn, Report { outcome: Outcome::Cancelled, ..Report::empty() }),
+            }
         }
     }
 
@@ -92,7 +114,7 @@ impl Owner {
     }
 
     fn start_next(&mut self) {
-        if self.running.is_some() || self.state.running().is_some() {
+        if self.running.is_some() || self.state.running().is_some() || self.shared.stop.is_cancelled() {
             return;
         }
         let Some(turn) = self.state.next_queued() else { return };
@@ -177,9 +199,10 @@ impl Owner {
         }
     }
 
-    /// A restart found the turn waiting for this answer: it goes on from its logged replies.
-    pub(super) fn resume_with_answers(&mut self, id: &TurnId) {
-        let resume = Resume { replies: self.replies_of(id).into(), answers: self.state.answered.clone(), offline: false };
+    /// A restart found the turn waiting for an answer: it goes on from its logged replies. What is `undecided` is asked again.
+    pub(super) fn resume_with_answers(&mut self, id: &TurnId, undecided: Option<&About>) {
+        let answers = self.state.answered.iter().filter(|(about, _)| Some(about) != undecided).cloned().collect();
+        let resume = Resume { replies: self.replies_of(id).into(), answers, offline: false };
         self.spawn(id, Vec::new(), resume);
     }
 

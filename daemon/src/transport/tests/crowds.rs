@@ -83,7 +83,7 @@ async fn the_answer_comes_before_the_events_and_calls_pass_a_flood() {
 #[tokio::test]
 async fn a_full_queue_is_said_at_once() {
     let (sender, mut queue) = tokio::sync::mpsc::channel(1);
-    let peer = Peer::new(1, sender);
+    let peer = Peer::new(1, sender, tokio_util::sync::CancellationToken::new());
     let params = serde_json::value::to_raw_value(&json!({})).unwrap();
     assert_eq!(peer.try_notify("event", &params), Ok(()));
     assert_eq!(peer.try_notify("event", &params), Err(crate::transport::NotifyError::Full));

@@ -1,6 +1,6 @@
 use std::fs;
 
-use paird_vcs::{DirtyPolicy, Error};
+use paird_vcs::{CommitKind, DirtyPolicy, Error, Outcome};
 
 use crate::fixture::{Work, try_git};
 
@@ -88,10 +88,44 @@ fn a_foreign_lock_is_waited_for_then_named_and_never_removed() {
     assert!(matches!(&error, Error::Locked(path) if *path == lock), "{error}");
     assert!(!work.repo.recover_lock().unwrap());
     assert!(lock.exists());
+    assert_eq!(work.subjects(), ["start"], "HEAD waits for the index");
     fs::remove_file(&lock).unwrap();
-    assert!(!work.repo.publish(&prepared).unwrap().moved_head, "HEAD had moved before the lock was met");
+    assert!(work.repo.publish(&prepared).unwrap().moved_head);
     work.sound();
     assert_eq!(work.status(), [""; 0]);
+}
+
+#[test]
+fn an_index_that_is_locked_after_head_moved_is_behind_until_it_is_free() {
+    let work = Work::with(&[("a.txt", "1\n")]);
+    let change = work.edit("a.txt", Some("2\n"));
+    let prepared = work.prepare(&[change], DirtyPolicy::Overlap);
+    // What a crash between the two leaves.
+    let Outcome::Commits(commits) = &prepared.outcome else { panic!("{prepared:?}") };
+    work.git(&["update-ref", "HEAD", &commits[0].hash]);
+    let lock = work.repo.git_dir().join("index.lock");
+    fs::write(&lock, "").unwrap();
+    let published = work.repo.publish(&prepared).unwrap();
+    assert!(matches!(&published.behind, Some(Error::Locked(path)) if *path == lock), "{published:?}");
+    fs::remove_file(&lock).unwrap();
+    assert!(work.repo.publish(&prepared).unwrap().behind.is_none());
+    assert_eq!(work.status(), [""; 0]);
+}
+
+#[test]
+fn an_undo_meets_a_foreign_lock_before_head_moves() {
+    let work = Work::with(&[("a.txt", "1\n")]);
+    let change = work.edit("a.txt", Some("2\n"));
+    work.commit(&[change], DirtyPolicy::Overlap);
+    let undo = work.repo.undo_check(&work.head(), CommitKind::Edit).unwrap();
+    let lock = work.repo.git_dir().join("index.lock");
+    fs::write(&lock, "").unwrap();
+    let head = work.head();
+    assert!(matches!(work.repo.undo_publish(&undo.prepared), Err(Error::Locked(_))));
+    assert_eq!(work.head(), head);
+    fs::remove_file(&lock).unwrap();
+    work.repo.undo_publish(&undo.prepared).unwrap();
+    assert_eq!(work.subjects(), ["start"]);
 }
 
 #[test]
@@ -131,10 +165,12 @@ fn a_foreign_lock_that_goes_away_delays_and_no_more() {
     fs::write(&lock, "").unwrap();
     let change = work.edit("a.txt", Some("2\n"));
     let prepared = work.prepare(&[change], DirtyPolicy::Overlap);
-    let start = work.head();
+    // The private copy is made right before the lock is tried for.
+    let private = work.repo.git_dir().join("paird");
+    let waiting = || fs::read_dir(&private).is_ok_and(|dir| dir.flatten().any(|e| e.file_name().to_string_lossy().starts_with("index.")));
     std::thread::scope(|scope| {
         scope.spawn(|| {
-            while work.head() == start {
+            while !waiting() {
                 std::thread::yield_now();
             }
             fs::remove_file(&lock).unwrap();

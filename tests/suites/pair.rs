@@ -1,0 +1,283 @@
+//! The program `pair` against a real daemon: what it says where, its exit codes, and what Ctrl-C ends.
+
+use paird_protocol::methods::{QuestionList, SessionList};
+use paird_protocol::{NoParams, Outcome, PROMPT_BYTES_MAX, QuestionListParams, TurnResult, TurnState};
+use paird_tests::{DaemonProcess, Launch, Pair, Said, Scratch, block, create, line, paced, until};
+use rustix::process::Signal;
+use serde_json::{Value, json};
+
+/// A reply that would take minutes.
+fn endless() -> Value {
+    paced(&"and so on ".repeat(1000), 10, 200)
+}
+
+fn code(said: &Said) -> i32 {
+    said.code.unwrap_or_else(|| panic!("it was killed: {said:?}"))
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn exit_codes() {
+    let scratch = Scratch::repo(&[("a.py", "x = 1\n"), ("b.py", "y = 1\n")]);
+    let _daemon = DaemonProcess::start(&scratch).await;
+    let pair = Pair::new(&scratch);
+    let part = block("a.py", "x = 1", "x = 2") + &block("b.py", "not there", "y = 2");
+    let held = scratch.replay(&[line(&part), line("I cannot.")]);
+    let refused = scratch.replay(&[json!({"error": {"status": 401}})]);
+    let fine = scratch.replay(&[line("hello")]);
+    let outside = scratch.base().join("outside.py").display().to_string();
+    std::fs::write(&outside, "").unwrap();
+    for (args, expected, says) in [
+        (&["--new", "--model", &fine, "hi"][..], 0, ""),
+        (&["--new", "--model", &held, "both", "a.py", "b.py"], 3, "held"),
+        (&["--new", "--model", &refused, "hi"], 5, ""),
+        (&["--new", "--model", "nobody/model", "hi"], 5, "nobody"),
+        (&["--model", "nobody/model", "hi"], 5, "nobody"),
+        (&["--new", "--model", "openai/gpt-x", "hi"], 5, "OPENAI_API_KEY"),
+        (&["--new", "hi"], 5, "no model is set"),
+        (&["--new", "hi", &outside], 6, "outside the work tree"),
+        (&["--new", "hi", "../outside.py"], 6, "outside the work tree"),
+        (&["--new", "hi", ".git/config"], 6, ".git"),
+        (&["--new", "hi", "."], 6, "work tree itself"),
+        (&["add", "../outside.py"], 6, "outside the work tree"),
+        (&["add", ".git/config"], 6, ".git"),
+        (&["--new", "hi", "none.py"], 1, "none.py"),
+        (&["--new", "--read", "a.py", "hi", "a.py"], 2, "a.py"),
+        (&["--new", "--frobnicate", "hi"], 2, "--frobnicate"),
+        (&["--repo", "none", "hi"], 2, "none"),
+        (&["log", "-n", "501"], 2, "500"),
+        (&["diff", "no-such-commit"], 1, ""),
+    ] {
+        let said = pair.run(args).await;
+        assert_eq!(code(&said), expected, "{args:?}: {said:?}");
+        assert!(said.err.contains(says), "{args:?}: {said:?}");
+    }
+    let home = Pair::new(&scratch).run(&["--repo", &scratch.home().display().to_string(), "hi"]).await;
+    assert_eq!(code(&home), 6, "{home:?}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_refused_opens_no_session() {
+    let scratch = Scratch::repo(&[("a.py", "x = 1\n")]);
+    let daemon = DaemonProcess::start(&scratch).await;
+    let pair = Pair::new(&scratch);
+    let long = scratch.base().join("long.txt");
+    std::fs::write(&long, "x".repeat(PROMPT_BYTES_MAX + 1)).unwrap();
+    let said = pair.start_reading(&long, &["-"]).end().await;
+    assert_eq!((code(&said), said.err.contains("longer than")), (2, true), "{said:?}");
+    for args in [&["hi", "none.py"][..], &["--model", "nobody/x", "hi"], &["hi", "../x.py"]] {
+        assert_ne!(code(&pair.run(args).await), 0, "{args:?}");
+    }
+    assert!(daemon.client().await.call::<SessionList>(NoParams {}).await.sessions.is_empty());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_stop_of_the_daemon_is_a_cancelled_turn() {
+    for (json, by_signal) in [(false, true), (true, true), (true, false)] {
+        let scratch = Scratch::repo(&[("a.py", "x = 1\n")]);
+        let model = scratch.replay(&[endless()]);
+        let mut daemon = DaemonProcess::start(&scratch).await;
+        let pair = Pair::new(&scratch);
+        let mut args = vec!["--new", "--model", &model, "go"];
+        if json {
+            args.push("--json");
+        }
+        let client = daemon.client().await;
+        let mut events = client.events().await;
+        let running = pair.start(&args);
+        events.wait_kind("reply.delta").await;
+        if by_signal {
+            daemon.terminate().await;
+        } else {
+            assert_eq!(code(&pair.run(&["stop"]).await), 0);
+            assert!(daemon.wait().await.success());
+            daemon.forget();
+        }
+        let said = running.end().await;
+        assert_eq!(code(&said), 130, "{said:?}");
+        assert!(said.err.contains("cancelled"), "{said:?}");
+        if json {
+            let result: TurnResult = serde_json::from_str(&said.out).unwrap_or_else(|error| panic!("{error}: {said:?}"));
+            assert_eq!(result.report.outcome, Outcome::Cancelled);
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn ctrl_c_ends_ones_own_turn_alone() {
+    let scratch = Scratch::repo(&[("a.py", "x = 1\n")]);
+    let model = scratch.replay(&[endless(), line(&block("a.py", "x = 1", "x = 2"))]);
+    let daemon = DaemonProcess::start(&scratch).await;
+    let pair = Pair::new(&scratch);
+    let client = daemon.client().await;
+    let mut events = client.events().await;
+    let session = client.session(&model, &["a.py"]).await;
+    let first = pair.start(&["--session", &session, "first"]);
+    events.wait_kind("reply.delta").await;
+    let second = pair.start(&["--session", &session, "second"]);
+    second.says("waiting for the turn \"first\"").await;
+    let third = pair.start(&["--session", &session, "third"]);
+    third.says("waiting for the turn \"first\"").await;
+    second.signal(Signal::INT);
+    assert_eq!(code(&second.end().await), 130);
+    let states: Vec<TurnState> = client.read(&session).await.turns.iter().map(|turn| turn.state).collect();
+    assert_eq!(states, [TurnState::Running, TurnState::Finished, TurnState::Queued]);
+    first.signal(Signal::TERM);
+    assert_eq!(code(&first.end().await), 130);
+    let said = third.end().await;
+    assert_eq!(code(&said), 0, "{said:?}");
+    assert_eq!(scratch.read("a.py"), "x = 2\n");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_message_behind_an_open_question_says_so() {
+    let scratch = Scratch::repo(&[("a.py", "x = 1\n")]);
+    let model = scratch.replay(&[line(&create("new.py", "y = 1")), line("hello")]);
+    let daemon = DaemonProcess::start(&scratch).await;
+    let client = daemon.able_client().await;
+    let mut events = client.events().await;
+    let session = client.session(&model, &["a.py"]).await;
+    client.prompt(&session, "make a file").await;
+    let question = events.wait_question().await;
+    let waiting = Pair::new(&scratch).start(&["--session", &session, "and then"]);
+    waiting.says("waiting for the turn \"make a file\"").await;
+    waiting.says("Create the new file new.py?").await;
+    waiting.says(&format!("pair answer {}", question.question_id)).await;
+    waiting.says("--new").await;
+    let said = Pair::new(&scratch).run(&["answer", &question.question_id, "yes"]).await;
+    assert_eq!(code(&said), 0, "{said:?}");
+    let said = waiting.end().await;
+    assert_eq!((code(&said), said.out.as_str()), (0, "hello\n"), "{said:?}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_prompt_asks_what_is_open() {
+    let scratch = Scratch::repo(&[("a.py", "x = 1\n")]);
+    let model = scratch.replay(&[line(&create("new.py", "y = 1"))]);
+    let mut daemon = DaemonProcess::start(&scratch).await;
+    let client = daemon.able_client().await;
+    let mut events = client.events().await;
+    let session = client.session(&model, &["a.py"]).await;
+    let turn = client.prompt(&session, "make a file").await;
+    events.wait_question().await;
+    // The client and the daemon are gone before anybody has answered.
+    daemon.terminate().await;
+    daemon.restart().await;
+    let mut prompt = Pair::new(&scratch).start_at_terminal(&["--session", &session]);
+    prompt.says("the turn \"make a file\" waits for an answer").await;
+    prompt.says("Create the new file new.py? [Y/n]").await;
+    prompt.types("y\n");
+    prompt.says("commit ").await;
+    prompt.types("/exit\n");
+    let said = prompt.end().await;
+    assert_eq!(code(&said), 0, "{said:?}");
+    let client = daemon.client().await;
+    assert_eq!(client.finished(&turn).await.report.outcome, Outcome::Done);
+    assert_eq!(scratch.read("new.py"), "y = 1\n");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_person_at_a_terminal_answers_for_the_turn_before() {
+    let scratch = Scratch::repo(&[("a.py", "x = 1\n")]);
+    let model = scratch.replay(&[line(&create("new.py", "y = 1")), line("hello")]);
+    let daemon = DaemonProcess::start(&scratch).await;
+    let client = daemon.able_client().await;
+    let mut events = client.events().await;
+    let session = client.session(&model, &["a.py"]).await;
+    let turn = client.prompt(&session, "make a file").await;
+    events.wait_question().await;
+    let mut behind = Pair::new(&scratch).start_at_terminal(&["--session", &session, "and then"]);
+    behind.says("Create the new file new.py? [Y/n]").await;
+    behind.types("n\n");
+    let said = behind.end().await;
+    assert_eq!((code(&said), said.out.contains("hello")), (0, true), "{said:?}");
+    client.finished(&turn).await;
+    assert!(!scratch.path("new.py").exists());
+    assert!(client.call::<QuestionList>(QuestionListParams::default()).await.questions.is_empty());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn without_a_named_socket_the_daemon_that_serves_is_used() {
+    let scratch = Scratch::repo(&[]);
+    let daemon = DaemonProcess::start(&scratch).await;
+    let other = Pair::new(&scratch).on_default();
+    let status = other.run(&["status", "--json"]).await;
+    let status: Value = serde_json::from_str(&status.out).unwrap_or_else(|error| panic!("{error}: {status:?}"));
+    assert_eq!(status["pid"], daemon.pid());
+    assert_eq!(other.run(&["socket"]).await.out.trim(), daemon.socket().display().to_string());
+    // Who names another socket is told of this one.
+    let said = Pair::new(&scratch).on(&scratch.base().join("other.sock")).run(&["map"]).await;
+    assert_eq!(code(&said), 7, "{said:?}");
+    assert!(said.err.contains(&format!("on the socket {}", daemon.socket().display())), "{said:?}");
+    // A socket in the work tree is refused before anything is made beside it.
+    let said = Pair::new(&scratch).on(&scratch.path("d.sock")).run(&["socket", "--start"]).await;
+    assert_eq!((code(&said), said.err.contains("in the work tree")), (7, true), "{said:?}");
+    assert_eq!(scratch.status(), "");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_pair_that_comes_to_a_replaced_work_tree_starts_the_next_daemon() {
+    let scratch = Scratch::repo(&[("a.py", "x = 1\n")]);
+    let mut daemon = Launch::new(&scratch).start().await;
+    std::fs::rename(scratch.root(), scratch.base().join("old")).unwrap();
+    scratch.git_in(&scratch.base(), &["clone", "--quiet", "old", "work"]);
+    let pair = Pair::new(&scratch);
+    let said = pair.run(&["map"]).await;
+    assert_eq!((code(&said), said.out.as_str()), (0, "a.py\n"), "{said:?}");
+    assert!(daemon.wait().await.success());
+    daemon.forget();
+    assert_eq!(code(&pair.run(&["stop"]).await), 0);
+    until("the daemon that pair started is gone", async || (!daemon.socket().exists()).then_some(())).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_new_session_has_no_diff_and_every_commit_of_paird_a_star() {
+    let scratch = Scratch::repo(&[("a.py", "x = 1\n")]);
+    let model = scratch.replay(&[line(&block("a.py", "x = 2", "x = 3"))]);
+    let daemon = DaemonProcess::start(&scratch).await;
+    let pair = Pair::new(&scratch);
+    // The person's own change is committed first, as the edit is about the same line.
+    scratch.write("a.py", "x = 2\n");
+    let said = pair.run(&["--new", "--model", &model, "three", "a.py"]).await;
+    assert_eq!(code(&said), 0, "{said:?}");
+    let log = pair.run(&["log"]).await.out;
+    let stars: Vec<bool> = log.lines().map(|line| line.contains(" * ")).collect();
+    assert_eq!(stars, [true, true, false], "{log}");
+    daemon.client().await.session(&model, &[]).await;
+    let said = pair.run(&["diff"]).await;
+    assert_eq!((code(&said), said.out.as_str()), (0, ""), "{said:?}");
+    assert!(said.err.contains("pair diff HEAD"), "{said:?}");
+    assert!(pair.run(&["diff", "HEAD"]).await.out.contains("+x = 3"));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_last_line_says_what_the_answer_made_of_it() {
+    let scratch = Scratch::repo(&[("a.py", "x = 1\n"), ("b.py", "y = 1\n")]);
+    let part = block("a.py", "x = 1", "x = 2") + &block("b.py", "not there", "y = 2");
+    let model = scratch.replay(&[line(&part), line(&part), line("I cannot.")]);
+    let _daemon = DaemonProcess::start(&scratch).await;
+    let mut pair = Pair::new(&scratch).start_at_terminal(&["--new", "--model", &model, "both", "a.py", "b.py"]);
+    pair.says("Apply the other 1?").await;
+    pair.types("apply\n");
+    let said = pair.end().await;
+    assert_eq!(code(&said), 3, "a block is still without a place: {said:?}");
+    assert!(!said.out.contains("proposals wait"), "{said:?}");
+    assert_eq!(said.out.matches("not placed: block").count(), 1, "{said:?}");
+    assert_eq!(scratch.read("a.py"), "x = 2\n");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn proposals_that_were_applied_are_taken_back_by_their_commit() {
+    let scratch = Scratch::repo(&[("a.py", "x = 1\n")]);
+    let model = scratch.replay(&[line(&block("a.py", "x = 1", "x = 2"))]);
+    let head = scratch.head();
+    let _daemon = DaemonProcess::start(&scratch).await;
+    let pair = Pair::new(&scratch);
+    let said = pair.run(&["--new", "--review", "--model", &model, "two", "a.py"]).await;
+    assert_eq!((code(&said), scratch.read("a.py").as_str()), (3, "x = 1\n"), "{said:?}");
+    let said = pair.run(&["apply"]).await;
+    assert_eq!((code(&said), scratch.read("a.py").as_str()), (0, "x = 2\n"), "{said:?}");
+    assert_ne!(scratch.head(), head);
+    let said = pair.run(&["undo"]).await;
+    assert_eq!((code(&said), scratch.read("a.py").as_str()), (0, "x = 1\n"), "{said:?}");
+    assert_eq!((scratch.head(), scratch.status().as_str()), (head, ""));
+}
