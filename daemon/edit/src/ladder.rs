@@ -1,6 +1,7 @@
 //! Finding a block's place in a file. Rungs are tried from strict to loose; the first that finds anything decides.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use paird_base::limits::BLOCKS_MAX;
 use serde::{Deserialize, Serialize};
@@ -74,6 +75,15 @@ pub(crate) struct Claims<'c> {
     pub(crate) equal_before: &'c [usize],
     /// Other places count even if earlier blocks claimed them.
     pub(crate) must_be_sole: bool,
+    /// Ranges of lines, from 0, one of which the place must touch: a hunk's anchors name them. `None` is the whole file.
+    pub(crate) within: Option<&'c [Range<usize>]>,
+}
+
+impl Claims<'_> {
+    /// Whether `len` lines at `at` may be the block's place.
+    pub(crate) fn allow(&self, at: usize, len: usize) -> bool {
+        self.within.is_none_or(|ranges| ranges.iter().any(|range| at < range.end && range.start < at + len))
+    }
 }
 
 /// Where a block goes and what it puts there.
@@ -158,7 +168,8 @@ fn fit_split<'b>(
         return create(text, &sides, split, path);
     }
     for (rung, level, find) in ladder {
-        let places = find(text, &sides);
+        let mut places = find(text, &sides);
+        places.retain(|place| claims.allow(place.at, place.len));
         if places.is_empty() {
             continue;
         }

@@ -58,7 +58,7 @@ impl Equal {
         let (group, place) = self.of[nth];
         let (before, rest) = self.groups[group].split_at(place);
         let sound = before.iter().all(|block| !lost[*block]);
-        Claims { equal_later: sound.then_some(rest.len() - 1), equal_before: before, must_be_sole: false }
+        Claims { equal_later: sound.then_some(rest.len() - 1), equal_before: before, must_be_sole: false, within: None }
     }
 }
 
