@@ -118,6 +118,8 @@ methods! {
     EditGet = "edit/get" (EditGetParams) -> EditGetResult;
     /// Writes proposals, all or none; commits those of a session that commits.
     EditApply = "edit/apply" long (EditApplyParams) -> EditApplyResult;
+    /// Decides about single hunks of a proposal: accepted and replaced ones are written in one write, rejected ones dropped.
+    EditResolve = "edit/resolve" long (EditResolveParams) -> EditResolveResult;
     /// Takes applied edits back, by edit, turn or session. Makes a new commit where the session commits.
     EditUndo = "edit/undo" long (EditUndoParams) -> EditApplyResult;
     /// Applies again what `edit/undo` took back.

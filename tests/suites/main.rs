@@ -11,6 +11,7 @@ mod crash;
 mod edits;
 mod events;
 mod faults;
+mod formats;
 mod house;
 mod http;
 mod lifecycle;

@@ -29,12 +29,14 @@ struct World {
     question: String,
     /// A proposal without a session.
     loose: String,
+    /// Another one.
+    other_loose: String,
     subscription: String,
 }
 
 fn cases(world: &World) -> Vec<Case> {
     use ErrorKind::{InvalidParams, NotFound, UnsupportedPath, Vcs};
-    let World { session, turn, edit, question, loose, subscription } = world;
+    let World { session, turn, edit, question, loose, other_loose, subscription } = world;
     let of = |session: &str| json!({"sessionId": session});
     let nobody = || of("s0");
     let misspelt = || json!({"mispelt": true});
@@ -88,6 +90,12 @@ fn cases(world: &World) -> Vec<Case> {
         ),
         case("edit/list", of(session), nobody(), NotFound),
         case("edit/get", json!({"editId": edit}), json!({"editId": "e0"}), NotFound),
+        case(
+            "edit/resolve",
+            json!({"editId": other_loose, "accept": [format!("{other_loose}.0")]}),
+            json!({"editId": other_loose, "accept": ["x.0"]}),
+            NotFound,
+        ),
         case("edit/undo", json!({"turnId": turn}), json!({"turnId": turn, "sessionId": session}), InvalidParams),
         case("edit/redo", json!({"editIds": [edit]}), json!({}), InvalidParams),
         case("map/get", json!({"tokens": 100}), json!({"tokens": -1}), InvalidParams),
@@ -118,12 +126,14 @@ async fn every_method_does_its_work_and_refuses_nonsense() {
     let question = events.wait_question().await.question_id;
     let client = daemon.client().await;
     let proposed = client.raw("edit/propose", json!({"text": block("b.py", "y = 1", "y = 2"), "format": "diff"})).await.unwrap();
+    let other = client.raw("edit/propose", json!({"text": create("d.py", "w = 1"), "format": "diff"})).await.unwrap();
     let subscribed = client.raw("events/subscribe", json!({"kinds": ["notice"]})).await.unwrap();
     let world = World {
         session,
         turn: turn.turn_id,
         edit: turn.report.edits[0].edit_id.clone(),
         question,
+        other_loose: other["edits"][0]["editId"].as_str().unwrap().to_owned(),
         loose: proposed["edits"][0]["editId"].as_str().unwrap().to_owned(),
         subscription: subscribed["subscriptionId"].as_str().unwrap().to_owned(),
     };

@@ -30,7 +30,9 @@ async fn a_turn_streams_writes_and_commits_in_this_order() {
     let turn = client.prompt(&session, "make it two").await;
     let finished = events.wait_finished(&turn).await;
 
-    assert_eq!(events.kinds_of(&turn), ["turn.started", "reply.delta", "usage.updated", "edit.applied", "commit.created", "turn.finished"]);
+    let kinds = events.kinds_of(&turn);
+    let expected = ["turn.started", "reply.delta", "edit.proposed", "usage.updated", "edit.applied", "commit.created", "turn.finished"];
+    assert_eq!(kinds, expected, "a block is told of when it is complete");
     let mut streamed = String::new();
     for event in &events.seen {
         if let EventBody::ReplyDelta { offset, text } = &event.body {

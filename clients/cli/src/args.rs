@@ -1,6 +1,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
+use paird_protocol::EditFormat;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -67,6 +68,9 @@ pub(crate) struct Chat {
     /// The session's model from now on, as `openai/NAME` or `replay:FILE`.
     #[arg(long, value_name = "NAME")]
     pub(crate) model: Option<String>,
+    /// How the session's model writes its edits from now on: diff, diff-fenced, whole, udiff, patch, or an editor- variant.
+    #[arg(long, value_name = "FORMAT", value_parser = edit_format)]
+    pub(crate) edit_format: Option<EditFormat>,
     /// Edit files, or only answer; for as long as this command runs.
     #[arg(long)]
     pub(crate) mode: Option<ModeName>,
@@ -82,6 +86,11 @@ pub(crate) struct Chat {
     /// Say yes to files that are added, created or edited outside the chat, and take the default elsewhere.
     #[arg(long, short)]
     pub(crate) yes: bool,
+}
+
+/// The protocol's names are the names here.
+fn edit_format(name: &str) -> Result<EditFormat, String> {
+    serde_json::from_value(serde_json::Value::from(name)).map_err(|error| error.to_string())
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

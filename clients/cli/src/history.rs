@@ -188,6 +188,7 @@ mod tests {
             creates: false,
             redirected_from: None,
             hunks: Vec::new(),
+            suspicious: Vec::new(),
             turn_id: turn.map(str::to_owned),
             commit: None,
         }

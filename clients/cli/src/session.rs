@@ -121,13 +121,14 @@ fn wanted(chat: &Chat, before: &Settings, fallback: Option<String>, session: &st
         session_id: session.to_owned(),
         mode: chat.mode.map(mode),
         model: chat.model.clone().or_else(|| fallback.filter(|name| before.model.is_none() && !name.is_empty())),
+        edit_format: chat.edit_format,
         commit_mode: chat.no_commit.then_some(CommitMode::None),
         apply_mode,
         ..Default::default()
     }
 }
 
-/// What undoes `wanted`, but for the model, which stays.
+/// What undoes `wanted`, but for the model and its edit format, which stay.
 fn given_back(wanted: &SessionConfigureParams, before: &Settings) -> Option<SessionConfigureParams> {
     let back = SessionConfigureParams {
         session_id: wanted.session_id.clone(),

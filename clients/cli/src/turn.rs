@@ -136,6 +136,8 @@ struct Follower<'a> {
     asker: Asker,
     /// Blocks without a place that were shown: path and reason of each, which come again with the next try.
     failed: HashSet<(Option<String>, String)>,
+    /// Edits of a reply that is still coming; what becomes of them is told when it has come.
+    coming: HashSet<String>,
     /// What has come of the present reply.
     reply: String,
     /// Deltas up to this event have been taken from the session's state.
@@ -145,7 +147,18 @@ struct Follower<'a> {
 impl<'a> Follower<'a> {
     fn new(daemon: &'a Connection, screen: &'a mut Screen, session: &'a str, turn: String, answers: Answers) -> Self {
         let asker = Asker::new(answers);
-        Self { daemon, screen, session, turn, own: true, asker, failed: HashSet::new(), reply: String::new(), read_up_to: 0 }
+        Self {
+            daemon,
+            screen,
+            session,
+            turn,
+            own: true,
+            asker,
+            failed: HashSet::new(),
+            coming: HashSet::new(),
+            reply: String::new(),
+            read_up_to: 0,
+        }
     }
 
     /// Says what the turn waits for, behind which it is queued.
@@ -219,8 +232,13 @@ impl<'a> Follower<'a> {
                 self.reply.push_str(&text);
             }
             EventBody::ReasoningDelta { text, .. } => self.screen.reasoning(&text),
-            EventBody::EditApplied { edit_id, path, .. } => self.show_edit(edit_id, &path, "").await,
-            EventBody::EditProposed { edit_id, path } => self.show_edit(edit_id, &path, "proposed, not written: ").await,
+            EventBody::EditApplied { edit_id, path, .. } => {
+                self.coming.remove(&edit_id);
+                self.show_edit(edit_id, &path, "").await;
+            }
+            EventBody::EditProposed { edit_id, path, block: None } => self.show_edit(edit_id, &path, "proposed, not written: ").await,
+            EventBody::EditProposed { edit_id, block: Some(_), .. } => drop(self.coming.insert(edit_id)),
+            EventBody::EditSuperseded { edit_id, .. } if self.coming.remove(&edit_id) => {}
             EventBody::EditRejected { path, .. } => self.screen.notice(&format!("declined: {path}")),
             EventBody::EditSuperseded { path, .. } => self.screen.notice(&format!("an earlier proposal for {path} is superseded")),
             EventBody::EditFailed { failed } => {

@@ -25,6 +25,12 @@ pub const CLOSEST_LINES_MAX: usize = 60;
 pub const FAILED_BLOCK_BYTES_MAX: usize = 16 * 1024;
 /// Lines of an edit block that could be its divider; each is one more way to read the block.
 pub const DIVIDERS_MAX: usize = 32;
+/// Places of one anchor that are told apart; an anchor with more narrows nothing.
+pub const ANCHOR_PLACES_MAX: usize = 200;
+/// Lines that the anchors of one reply are compared with; some tens of milliseconds.
+pub const ANCHOR_LINES_MAX: usize = 3_000_000;
+/// Lines of files that the listings of one reply rewrite, before the next is refused: each is compared with all of its file.
+pub const REWRITTEN_LINES_MAX: usize = 400_000;
 /// Failed blocks of one reply for which the closest lines are looked up.
 pub const CLOSEST_SEARCHES_MAX: usize = 20;
 /// Characters shown of one of the closest lines.
@@ -33,6 +39,9 @@ pub const CLOSEST_LINE_CHARS_MAX: usize = 300;
 pub const EXPLAIN_BYTES_MAX: usize = 64 * 1024;
 /// Files named in it as having blocks that apply.
 pub const EXPLAIN_FILES_MAX: usize = 50;
+/// Lines that are compared to place the blocks of one reply in one file: about a fifth of a second. Only texts that repeat
+/// themselves, searched by very many blocks, need more; the blocks beyond it fail.
+pub const LINES_COMPARED_MAX: u64 = 100_000_000;
 /// Lines of a file that is edited.
 pub const LINES_MAX: usize = 2_000_000;
 /// Further requests of one turn that show the model a problem (Aider's figure).

@@ -1,51 +1,31 @@
 use std::borrow::Cow;
-use std::fmt;
 use std::ops::Range;
-use std::str::FromStr;
 
 use paird_base::Problem;
 use serde::{Deserialize, Serialize};
 
-/// How a reply writes its edits.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Format {
-    /// SEARCH/REPLACE blocks; the path stands above the fence, on it, or inside it.
-    Diff,
+use crate::fence::unwrapped;
+use crate::format::Format;
+
+/// What a block asks for.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum BlockKind {
+    /// REPLACE takes the place of SEARCH. Without SEARCH it makes a file, or fills an empty one.
+    #[default]
+    Replace,
+    /// A file that must not exist, with REPLACE as its text.
+    Add,
+    /// A file's whole text, in REPLACE, whether or not it exists. The name is not `certain` if prose gives it or if it was
+    /// taken for the only file that it can be.
+    Whole { certain: bool },
+    /// The file goes. SEARCH is its text if the reply shows it.
+    Delete,
+    /// The file gets another name.
+    Move { to: String },
 }
 
-impl Format {
-    pub const ALL: &[Self] = &[Self::Diff];
-
-    /// The name on the wire and in the configuration.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Diff => "diff",
-        }
-    }
-}
-
-impl fmt::Display for Format {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
-
-/// A name that is no edit format.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} is not an edit format; known: {known}", known = Format::ALL.iter().map(|f| f.as_str()).collect::<Vec<_>>().join(", "))]
-pub struct UnknownFormat(pub String);
-
-impl FromStr for Format {
-    type Err = UnknownFormat;
-
-    fn from_str(name: &str) -> Result<Self, UnknownFormat> {
-        Self::ALL.iter().copied().find(|f| f.as_str() == name).ok_or_else(|| UnknownFormat(name.to_owned()))
-    }
-}
-
-/// One SEARCH/REPLACE pair of a reply, as the model wrote it.
+/// One edit block of a reply, as the model wrote it: a SEARCH/REPLACE pair, a hunk, a listing, an operation on a file.
 ///
 /// Files hold lines of `=` too (underlined headings, merge conflicts), so a block may have several lines that could be
 /// the divider. `search` and `replace` are the two sides of the first one; [`Block::splits`] gives every possibility,
@@ -56,16 +36,27 @@ pub struct Block {
     pub index: usize,
     /// The file's name without decoration; `None` if the reply names none, here or in an earlier block.
     pub path: Option<String>,
-    /// Text before the first divider; ends with a line end unless it is empty.
+    #[serde(default)]
+    pub kind: BlockKind,
+    /// What the block is written in.
+    #[serde(default)]
+    pub format: Format,
+    /// Text before the first divider, of a hunk its kept and removed lines; ends with a line end unless it is empty.
     pub search: String,
-    /// Text after the first divider; ends with a line end unless it is empty.
+    /// Text after the first divider, of a hunk its kept and added lines; ends with a line end unless it is empty.
     pub replace: String,
+    /// Lines that the hunk's place lies below, outermost first.
+    #[serde(default)]
+    pub anchors: Vec<String>,
+    /// The hunk says that it ends where the file ends.
+    #[serde(default)]
+    pub at_end: bool,
     /// Line of the reply that holds the opening marker, from 1.
     pub line: usize,
     /// The first divider with its line end, needed when a later one is the divider.
-    divider: String,
+    pub(crate) divider: String,
     /// Where further dividers stand in `replace`, line ends included.
-    later_dividers: Vec<Range<usize>>,
+    pub(crate) later_dividers: Vec<Range<usize>>,
 }
 
 /// One way to read a block.
@@ -76,47 +67,68 @@ pub struct Split<'a> {
 }
 
 impl Block {
-    /// A block with a single divider.
+    /// A SEARCH/REPLACE pair with a single divider.
     #[must_use]
     pub fn new(index: usize, path: Option<String>, search: impl Into<String>, replace: impl Into<String>, line: usize) -> Self {
         Self {
             index,
             path,
+            kind: BlockKind::Replace,
+            format: Format::Diff,
             search: search.into(),
             replace: replace.into(),
+            anchors: Vec::new(),
+            at_end: false,
             line,
             divider: "=======\n".to_owned(),
             later_dividers: Vec::new(),
         }
     }
 
-    /// The block whose lines are `body`, with its dividers at these ranges of it. `None` without a divider.
-    pub(crate) fn from_body(index: usize, path: Option<String>, body: &str, dividers: &[Range<usize>], line: usize) -> Option<Self> {
+    /// The same text as another kind of block.
+    #[must_use]
+    pub fn of_kind(self, kind: BlockKind) -> Self {
+        Self { kind, ..self }
+    }
+
+    /// The same place with another text for it. `None` if it is not certain where REPLACE begins.
+    #[must_use]
+    pub fn with_replace(self, text: &str) -> Option<Self> {
+        let end = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
+        (!self.has_later_dividers()).then(|| Self { replace: format!("{text}{end}"), ..self })
+    }
+
+    /// The pair whose lines are `body`, with its dividers at these ranges of it. `None` without a divider.
+    pub(crate) fn from_body(path: Option<String>, body: &str, dividers: &[Range<usize>], line: usize) -> Option<Self> {
         let (first, later) = dividers.split_first()?;
         Some(Self {
-            index,
-            path,
-            search: body[..first.start].to_owned(),
-            replace: body[first.end..].to_owned(),
-            line,
             divider: body[first.clone()].to_owned(),
             later_dividers: later.iter().map(|d| d.start - first.end..d.end - first.end).collect(),
+            ..Self::new(0, path, &body[..first.start], &body[first.end..], line)
         })
     }
 
-    /// Every way to read the block, the longest SEARCH first.
+    /// Every way to read the block, the longest SEARCH first. Sides that are wrapped in fences may be meant without them.
     pub fn splits(&self) -> impl Iterator<Item = Split<'_>> {
         let later = self.later_dividers.iter().rev().filter_map(|divider| {
             let search = format!("{}{}{}", self.search, self.divider, self.replace.get(..divider.start)?);
             Some(Split { search: Cow::Owned(search), replace: self.replace.get(divider.end..)? })
         });
-        later.chain(std::iter::once(self.first_split()))
+        later.chain(std::iter::once(self.first_split())).chain(self.unwrapped())
     }
 
     /// The block read with its first divider.
     #[must_use]
     pub fn first_split(&self) -> Split<'_> {
         Split { search: Cow::Borrowed(&self.search), replace: &self.replace }
+    }
+
+    /// The block without the fences, and names above them, that each of its sides is wrapped in.
+    fn unwrapped(&self) -> Option<Split<'_>> {
+        let path = self.path.as_deref().unwrap_or_default();
+        let search = unwrapped(&self.search, path)?;
+        let replace = if self.replace.trim().is_empty() { &self.replace } else { unwrapped(&self.replace, path)? };
+        (!search.trim().is_empty()).then_some(Split { search: Cow::Borrowed(search), replace })
     }
 
     /// Whether several lines could be the divider.
@@ -128,7 +140,11 @@ impl Block {
     /// A block with nothing to search for makes a file, or fills an empty one.
     #[must_use]
     pub fn creates(&self) -> bool {
-        self.search.trim().is_empty()
+        match self.kind {
+            BlockKind::Replace => self.search.trim().is_empty() && self.anchors.is_empty() && !self.at_end,
+            BlockKind::Add | BlockKind::Whole { .. } => true,
+            BlockKind::Delete | BlockKind::Move { .. } => false,
+        }
     }
 }
 

@@ -55,6 +55,14 @@ impl<'a> Work<'a> {
         fault::point(point);
     }
 
+    /// The order in which paths are carried forward: what is deleted comes last, so that a file that is moved is never
+    /// nowhere.
+    pub(crate) fn order(&self) -> Vec<usize> {
+        let entries = self.record.entries();
+        let (deleted, written): (Vec<usize>, Vec<usize>) = (0..entries.len()).partition(|index| entries[*index].after.is_none());
+        [written, deleted].concat()
+    }
+
     /// Calls of fsync so far.
     pub(crate) fn syncs(&self) -> usize {
         self.syncs.get()

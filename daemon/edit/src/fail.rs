@@ -2,8 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::gains::Gain;
+use crate::guard::Gain;
 use crate::ladder::Miss;
+use crate::rungs::Rung;
 
 /// The closed list of reasons.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -19,6 +20,14 @@ pub enum FailReason {
     NotFound,
     /// SEARCH is empty and the file is not.
     NotEmpty,
+    /// A file stands where the reply adds one or moves one to.
+    Exists,
+    /// The blocks of the reply contradict each other.
+    Contradiction,
+    /// The file to be deleted is not what the reply shows of it.
+    Differs,
+    /// A listing whose file the reply does not name for certain shares too little with it.
+    Doubtful,
     /// SEARCH is not in the file.
     NoMatch,
     /// SEARCH is in the file more than once.
@@ -27,9 +36,11 @@ pub enum FailReason {
     Elision,
     /// REPLACE holds a marker line of the edit format.
     Markers,
+    /// The file is not UTF-8 and REPLACE has more than ASCII.
+    Encoding,
     /// Not a plain text file: a directory, a link, a file with several names, binary data.
     UnsupportedFile,
-    /// The file is larger than what is edited, or would become so.
+    /// The file is larger than what is edited, or would become so, or takes too long to search.
     TooLarge,
 }
 
@@ -55,6 +66,9 @@ pub struct Failed {
     pub message: String,
     /// For `no_match`, if anything in the file resembles SEARCH.
     pub closest: Option<Closest>,
+    /// For `no_match`, the rung that would have found SEARCH but for what the message says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nearly: Option<Rung>,
 }
 
 /// Numbers shown of a list.
@@ -68,6 +82,8 @@ impl Miss {
             Self::NotEmpty => FailReason::NotEmpty,
             Self::Gain(Gain::Elision(_)) => FailReason::Elision,
             Self::Gain(Gain::Marker(_)) => FailReason::Markers,
+            Self::Encoding(_) => FailReason::Encoding,
+            Self::Spent => FailReason::TooLarge,
         }
     }
 
@@ -90,6 +106,10 @@ impl Miss {
             Self::Gain(Gain::Marker(line)) => {
                 format!("REPLACE has the line `{line}`, which would be written to {path} as text but is a marker of the edit format")
             }
+            Self::Spent => format!("{path} repeats its lines so often that no more blocks can be looked for; send fewer at once"),
+            Self::Encoding(line) => format!(
+                "{path} is not UTF-8, and in which encoding to write `{line}` is not known; use ASCII alone, with escapes where the language has them"
+            ),
         }
     }
 }

@@ -35,15 +35,14 @@ impl Shift {
         shift
     }
 
-    /// The lines of REPLACE, shifted; blank ones stay. `None` if one lacks the prefix that is to be removed.
-    pub(crate) fn shifted<'b>(&self, lines: &[&'b [u8]]) -> Option<Vec<Cow<'b, [u8]>>> {
-        let shifted = lines.iter().map(|line| match self {
-            _ if is_blank(line) => Some(Cow::Borrowed(*line)),
-            Self::None => Some(Cow::Borrowed(*line)),
-            Self::Add(prefix) => Some(Cow::Owned([prefix, *line].concat())),
+    /// A line of REPLACE, shifted; a blank one stays. `None` if it lacks the prefix that is to be removed.
+    pub(crate) fn shifted<'b>(&self, line: &'b [u8]) -> Option<Cow<'b, [u8]>> {
+        match self {
+            _ if is_blank(line) => Some(Cow::Borrowed(line)),
+            Self::None => Some(Cow::Borrowed(line)),
+            Self::Add(prefix) => Some(Cow::Owned([prefix, line].concat())),
             Self::Remove(prefix) => line.strip_prefix(&prefix[..]).map(Cow::Borrowed),
-        });
-        shifted.collect()
+        }
     }
 }
 
@@ -71,7 +70,8 @@ mod tests {
     #[test]
     fn a_line_that_cannot_be_outdented_fails() {
         let shift = Shift::Remove(b"  ".to_vec());
-        assert_eq!(shift.shifted(&[b"  a", b""]), Some(vec![Cow::Borrowed(&b"a"[..]), Cow::Borrowed(b"")]));
-        assert_eq!(shift.shifted(&[b"b"]), None);
+        assert_eq!(shift.shifted(b"  a"), Some(Cow::Borrowed(&b"a"[..])));
+        assert_eq!(shift.shifted(b""), Some(Cow::Borrowed(&b""[..])));
+        assert_eq!(shift.shifted(b"b"), None);
     }
 }

@@ -1,43 +1,15 @@
 //! Finding a block's place in a file. Rungs are tried from strict to loose; the first that finds anything decides.
 
-use std::borrow::Cow;
+use std::ops::Range;
 
 use paird_base::limits::BLOCKS_MAX;
 use serde::{Deserialize, Serialize};
 
 use crate::block::{Block, Split};
-use crate::gains::{Gain, gain};
-use crate::indent::Shift;
-use crate::index::Level;
-use crate::lines::{Piece, Text, is_blank, split_lines, without_cr};
-
-/// How a SEARCH text was found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Rung {
-    /// Byte for byte, line ends included.
-    Exact,
-    /// But for line ends and blanks at the end of lines.
-    Trailing,
-    /// But for one indentation that all lines have too much or too little; REPLACE is shifted alike.
-    Indent,
-    /// Nothing to do: SEARCH is gone and REPLACE stands there once, or the two are equal.
-    Already,
-    /// Nothing to find: a new file, or an empty one that is filled.
-    Create,
-}
-
-impl Rung {
-    /// How much the place is trusted, 1 at most. Fixed for each rung, so that scores compare across files.
-    #[must_use]
-    pub const fn score(self) -> f64 {
-        match self {
-            Self::Exact | Self::Already | Self::Create => 1.0,
-            Self::Trailing => 0.98,
-            Self::Indent => 0.9,
-        }
-    }
-}
+use crate::guard::{Gain, Guard, guard};
+use crate::lines::{Piece, Text};
+use crate::rungs::{CLOSE, Finder, LOOSE, Place, Rung, STRICT, already, create};
+use crate::sides::Sides;
 
 /// One block's place in a file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -54,6 +26,19 @@ pub struct Hunk {
     pub score: f64,
 }
 
+/// What is done with a close match; see [`Rung::Close`].
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CloseMatch {
+    /// The edit is like any other.
+    #[default]
+    Apply,
+    /// The edit is marked to be held until a person lets it pass.
+    Hold,
+    /// The block has no match.
+    Off,
+}
+
 /// Why a block has no place in a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Miss {
@@ -62,6 +47,10 @@ pub(crate) enum Miss {
     Ambiguous(Vec<usize>),
     NotEmpty,
     Gain(Gain),
+    /// The file is not UTF-8, and this line of REPLACE has more than ASCII.
+    Encoding(String),
+    /// Too many lines were compared already.
+    Spent,
 }
 
 /// What the other blocks of a reply mean for this one.
@@ -74,6 +63,17 @@ pub(crate) struct Claims<'c> {
     pub(crate) equal_before: &'c [usize],
     /// Other places count even if earlier blocks claimed them.
     pub(crate) must_be_sole: bool,
+    /// Ranges of lines, from 0, one of which the place must touch: a hunk's anchors name them. `None` is the whole file.
+    pub(crate) within: Option<&'c [Range<usize>]>,
+    /// Whether a close match is no match.
+    pub(crate) close_is_off: bool,
+}
+
+impl Claims<'_> {
+    /// Whether `len` lines at `at` may be the block's place.
+    pub(crate) fn allow(&self, at: usize, len: usize) -> bool {
+        self.within.is_none_or(|ranges| ranges.iter().any(|range| at < range.end && range.start < at + len))
+    }
 }
 
 /// Where a block goes and what it puts there.
@@ -84,53 +84,42 @@ pub(crate) struct Fit<'b> {
     pub(crate) len: usize,
     /// `None` if nothing changes.
     pub(crate) pieces: Option<Vec<Piece<'b>>>,
+    /// What a person should look at before it is written.
+    pub(crate) suspicious: Option<String>,
 }
-
-/// Both sides of a split as lines: SEARCH as in the reply, REPLACE without line ends.
-struct Sides<'s, 'b> {
-    search: Vec<&'s [u8]>,
-    replace: Vec<&'b [u8]>,
-}
-
-/// A place of one rung, and how REPLACE has to be shifted there.
-struct Place {
-    at: usize,
-    len: usize,
-    shift: Shift,
-}
-
-/// A rung: all its places in a text, in order, at most [`PLACES_MAX`].
-type Finder = fn(&mut Text<'_>, &Sides<'_, '_>) -> Vec<Place>;
-
-const LADDER: &[(Rung, Level, Finder)] =
-    &[(Rung::Exact, Level::Exact, exact), (Rung::Trailing, Level::Trailing, trailing), (Rung::Indent, Level::Trimmed, indent)];
-
-/// More places than this are not told apart; equal blocks need one place each.
-const PLACES_MAX: usize = BLOCKS_MAX + 1;
 
 /// Finds the block's place without changing the text. Of the ways to split it, the longest SEARCH that is found counts:
-/// wherever a longer one stands, the shorter ones stand too.
+/// wherever a longer one stands, the shorter ones stand too. But what leaves something to be found comes after all that
+/// does not, and which of several dividers is meant is for lines that agree to say.
 pub(crate) fn fit<'b>(text: &mut Text<'_>, block: &'b Block, path: &str, claims: Claims<'_>) -> Result<Fit<'b>, Miss> {
-    for split in block.splits() {
-        match fit_split(text, &split, path, claims, LADDER) {
+    if text.is_spent() {
+        return Err(Miss::Spent);
+    }
+    for rungs in [STRICT, LOOSE] {
+        match fit_rungs(text, block.splits(), path, claims, rungs) {
             Err(Miss::NoMatch) => {}
             decided => return decided,
         }
     }
     // The first divider gives the longest REPLACE, so that it proves most.
-    already(text, &block.first_split()).ok_or(Miss::NoMatch)
+    if let Some(place) = already(text, &block.first_split()) {
+        return Ok(done(&place));
+    }
+    if claims.close_is_off || block.has_later_dividers() {
+        return Err(Miss::NoMatch);
+    }
+    fit_rungs(text, block.splits(), path, Claims { equal_later: None, must_be_sole: true, ..claims }, CLOSE)
 }
 
 /// The same by the exact rung alone, for looking into files that the block does not name. Needs words in SEARCH: a lone
 /// brace stands in any file.
 pub(crate) fn fit_exactly<'b>(text: &mut Text<'_>, block: &'b Block, path: &str) -> Result<Fit<'b>, Miss> {
-    for split in block.splits().filter(|split| split.search.contains(char::is_alphanumeric)) {
-        match fit_split(text, &split, path, Claims { must_be_sole: true, ..Claims::default() }, &LADDER[..1]) {
-            Err(Miss::NoMatch) => {}
-            decided => return decided,
-        }
+    if text.is_spent() {
+        return Err(Miss::Spent);
     }
-    Err(Miss::NoMatch)
+    let splits = block.splits().filter(|split| split.search.contains(char::is_alphanumeric));
+    let found = fit_rungs(text, splits, path, Claims { must_be_sole: true, ..Claims::default() }, &STRICT[..1])?;
+    if found.rung == Rung::Trailing { Err(Miss::NoMatch) } else { Ok(found) }
 }
 
 /// Finds one block's place in a file's bytes, as if it were the only one of its reply.
@@ -143,121 +132,144 @@ pub fn locate(block: &Block, bytes: &[u8]) -> Result<Hunk, String> {
     Ok(found.hunk(&text, block.index))
 }
 
+fn fit_rungs<'b>(
+    text: &mut Text<'_>,
+    splits: impl Iterator<Item = Split<'b>>,
+    path: &str,
+    claims: Claims<'_>,
+    rungs: &[(Rung, Finder)],
+) -> Result<Fit<'b>, Miss> {
+    for split in splits {
+        match fit_split(text, &split, path, claims, rungs) {
+            Err(Miss::NoMatch) => {}
+            decided => return decided,
+        }
+    }
+    Err(Miss::NoMatch)
+}
+
 fn fit_split<'b>(
     text: &mut Text<'_>,
     split: &Split<'b>,
     path: &str,
     claims: Claims<'_>,
-    ladder: &[(Rung, Level, Finder)],
+    rungs: &[(Rung, Finder)],
 ) -> Result<Fit<'b>, Miss> {
-    let sides = Sides {
-        search: split_lines(split.search.as_bytes()).collect(),
-        replace: split_lines(split.replace.as_bytes()).map(without_cr).collect(),
-    };
-    if sides.search.iter().all(|line| is_blank(line)) {
-        return create(text, &sides, split, path);
+    let sides = Sides::of(split);
+    if sides.searches_nothing() {
+        return match create(text, &sides).ok_or(Miss::NotEmpty)? {
+            (Rung::Already, place) => Ok(done(&place)),
+            (rung, place) => written(text, &sides, split, path, rung, &place).unwrap_or(Err(Miss::NoMatch)),
+        };
     }
-    for (rung, level, find) in ladder {
-        let places = find(text, &sides);
+    for (rung, find) in rungs {
+        let max = places_max(text, &sides);
+        let mut places = find(text, &sides, max);
+        let may_be_more = places.len() >= max;
+        places.retain(|place| claims.allow(place.at, place.len));
+        if may_be_more && claims.within.is_some() {
+            return Err(ambiguous(text, &places));
+        }
         if places.is_empty() {
             continue;
         }
-        let changes = sides.search.iter().map(|line| without_cr(line)).ne(sides.replace.iter().copied());
-        let (place, done) = if changes { choose(text, &places, claims)? } else { (&places[0], true) };
-        if !text.stands_at(*level, place.at, &sides.search) {
-            return Err(Miss::NoMatch);
+        if !sides.differ() {
+            return Ok(done(&places[0]));
         }
-        if done {
-            return Ok(Fit { rung: Rung::Already, at: place.at, len: place.len, pieces: None });
+        let (place, is_done) = choose(text, &places, claims)?;
+        if is_done {
+            return Ok(done(place));
         }
-        if let Some(gain) = gain(split, path) {
-            return Err(Miss::Gain(gain));
+        let rung = if *rung == Rung::Exact && !same_ends(text, &sides, place.at) { Rung::Trailing } else { *rung };
+        if let Some(decided) = written(text, &sides, split, path, rung, place) {
+            return decided;
         }
-        let Some(replace) = place.shift.shifted(&sides.replace) else {
-            continue;
-        };
-        return Ok(Fit { rung: *rung, at: place.at, len: place.len, pieces: Some(pieces(&sides, replace)) });
     }
     Err(Miss::NoMatch)
 }
 
+/// Whether the place's lines end in `\r` where SEARCH's do.
+fn same_ends(text: &Text<'_>, sides: &Sides<'_, '_>, at: usize) -> bool {
+    text.range(at, sides.search.len()).zip(&sides.search).all(|(line, wanted)| line.text.ends_with(b"\r") == wanted.ends_with(b"\r"))
+}
+
+fn done<'b>(place: &Place) -> Fit<'b> {
+    Fit { rung: Rung::Already, at: place.at, len: place.len, pieces: None, suspicious: None }
+}
+
+/// What the block writes at its place, unless it must not. `None` if REPLACE cannot be brought to the place's indentation.
+fn written<'b>(
+    text: &Text<'_>,
+    sides: &Sides<'_, 'b>,
+    split: &Split<'b>,
+    path: &str,
+    rung: Rung,
+    place: &Place,
+) -> Option<Result<Fit<'b>, Miss>> {
+    let said = guard(split, path);
+    if let Guard::Refuse(gain) = said {
+        return Some(Err(Miss::Gain(gain)));
+    }
+    Some(checked(text, said, rung, place.at..place.at + place.len, place.pieces(sides)?))
+}
+
+/// What is written in the place of these lines, unless the guard or the file's encoding forbids it.
+pub(crate) fn checked<'b>(text: &Text<'_>, said: Guard, rung: Rung, lines: Range<usize>, pieces: Vec<Piece<'b>>) -> Result<Fit<'b>, Miss> {
+    let suspicious = match said {
+        Guard::Pass => None,
+        Guard::Ask(why) => Some(why),
+        Guard::Refuse(gain) => return Err(Miss::Gain(gain)),
+    };
+    let foreign = |piece: &Piece<'_>| match piece {
+        Piece::New(line) if !line.is_ascii() => Some(String::from_utf8_lossy(line).trim().to_owned()),
+        _ => None,
+    };
+    if !text.is_utf8()
+        && let Some(line) = pieces.iter().find_map(foreign)
+    {
+        return Err(Miss::Encoding(line));
+    }
+    Ok(Fit { rung, at: lines.start, len: lines.len(), pieces: Some(pieces), suspicious })
+}
+
+/// More places are not told apart: so many cannot stand beside each other, or there are not so many blocks for them.
+fn places_max(text: &Text<'_>, sides: &Sides<'_, '_>) -> usize {
+    (text.len() / sides.solid_range().len().max(1) + 2).min(BLOCKS_MAX + 1)
+}
+
 /// One of the places, and whether an equal block has done its work there already. Order alone never decides.
 fn choose<'p>(text: &Text<'_>, places: &'p [Place], claims: Claims<'_>) -> Result<(&'p Place, bool), Miss> {
-    let claimed_by =
-        |place: &Place, by: &dyn Fn(usize) -> bool| text.range(place.at, place.len).any(|line| line.claimed_by.is_some_and(by));
     if let [only] = places {
-        return Ok((only, claimed_by(only, &|block| claims.equal_before.contains(&block))));
+        let by_equal = |block| claims.equal_before.contains(&block);
+        return Ok((only, text.range(only.at, only.len).any(|line| line.claimed_by().is_some_and(by_equal))));
     }
-    let free: Vec<&Place> = places.iter().filter(|place| !claimed_by(place, &|_| true)).collect();
+    let free = free(text, places);
     let apart = free.windows(2).all(|pair| pair[0].at + pair[0].len <= pair[1].at);
     match free[..] {
         [only] if !claims.must_be_sole => Ok((only, false)),
         [first, ..] if apart && claims.equal_later.is_some_and(|later| later + 1 == free.len()) => Ok((first, false)),
-        _ => Err(Miss::Ambiguous(places.iter().map(|place| text.before_lines(place.at, place.len).0).collect())),
+        _ => Err(ambiguous(text, places)),
     }
 }
 
-fn exact(text: &mut Text<'_>, sides: &Sides<'_, '_>) -> Vec<Place> {
-    unshifted(text, Level::Exact, sides)
-}
-
-fn trailing(text: &mut Text<'_>, sides: &Sides<'_, '_>) -> Vec<Place> {
-    unshifted(text, Level::Trailing, sides)
-}
-
-fn unshifted(text: &mut Text<'_>, level: Level, sides: &Sides<'_, '_>) -> Vec<Place> {
-    let len = sides.search.len();
-    text.find(level, &sides.search, PLACES_MAX).into_iter().map(|at| Place { at, len, shift: Shift::None }).collect()
-}
-
-fn indent(text: &mut Text<'_>, sides: &Sides<'_, '_>) -> Vec<Place> {
-    let len = sides.search.len();
-    let places = text.find(Level::Trimmed, &sides.search, PLACES_MAX);
-    let shifted = places.into_iter().filter_map(|at| {
-        let pairs = text.range(at, len).map(|line| &*line.text).zip(sides.search.iter().copied());
-        Some(Place { at, len, shift: Shift::between(pairs)? })
-    });
-    shifted.collect()
-}
-
-/// A block without SEARCH: right for a file without lines, done if the file is what it would write.
-fn create<'b>(text: &mut Text<'_>, sides: &Sides<'_, 'b>, split: &Split<'b>, path: &str) -> Result<Fit<'b>, Miss> {
-    if text.len() > 0 {
-        let same = text.len() == sides.replace.len() && text.stands_at(Level::Trailing, 0, &sides.replace);
-        return if same { Ok(Fit { rung: Rung::Already, at: 0, len: text.len(), pieces: None }) } else { Err(Miss::NotEmpty) };
+/// Those of which no block has claimed a line.
+fn free<'p>(text: &Text<'_>, places: &'p [Place]) -> Vec<&'p Place> {
+    let (Some(first), Some(end)) = (places.first(), places.iter().map(|place| place.at + place.len).max()) else {
+        return Vec::new();
+    };
+    text.spend(end - first.at);
+    // How many lines are claimed up to each one, so that places which overlap are not gone through again and again.
+    let mut claimed = Vec::with_capacity(end - first.at + 1);
+    claimed.push(0);
+    for line in text.range(first.at, end - first.at) {
+        claimed.push(claimed[claimed.len() - 1] + usize::from(line.claimed_by().is_some()));
     }
-    if let Some(gain) = gain(split, path) {
-        return Err(Miss::Gain(gain));
-    }
-    let pieces = sides.replace.iter().map(|line| Piece::New(Cow::Borrowed(*line))).collect();
-    Ok(Fit { rung: Rung::Create, at: 0, len: 0, pieces: Some(pieces) })
+    let is_free = |place: &&Place| claimed[place.at + place.len - first.at] == claimed[place.at - first.at];
+    places.iter().filter(is_free).collect()
 }
 
-/// SEARCH is nowhere; is it because the block's work is done? Only a REPLACE with words that is no part of SEARCH proves that.
-fn already<'b>(text: &mut Text<'_>, split: &Split<'_>) -> Option<Fit<'b>> {
-    let replace: Vec<&[u8]> = split_lines(split.replace.as_bytes()).collect();
-    let part_of_search = || format!("\n{}", split.search).contains(&format!("\n{}", split.replace));
-    if !split.replace.contains(char::is_alphanumeric) || part_of_search() {
-        return None;
-    }
-    match text.find(Level::Trailing, &replace, 2)[..] {
-        [at] => Some(Fit { rung: Rung::Already, at, len: replace.len(), pieces: None }),
-        _ => None,
-    }
-}
-
-/// REPLACE as it is written: lines that SEARCH has too stay as the file has them.
-fn pieces<'b>(sides: &Sides<'_, 'b>, replace: Vec<Cow<'b, [u8]>>) -> Vec<Piece<'b>> {
-    let search: Vec<&[u8]> = sides.search.iter().map(|line| without_cr(line)).collect();
-    let mut pieces: Vec<Piece<'b>> = replace.into_iter().map(Piece::New).collect();
-    for op in similar::capture_diff_slices(similar::Algorithm::Myers, &search, &sides.replace) {
-        if let similar::DiffOp::Equal { old_index, new_index, len } = op {
-            for nth in 0..len {
-                pieces[new_index + nth] = Piece::Keep(old_index + nth);
-            }
-        }
-    }
-    pieces
+fn ambiguous(text: &Text<'_>, places: &[Place]) -> Miss {
+    Miss::Ambiguous(places.iter().map(|place| text.before_lines(place.at, place.len).0).collect())
 }
 
 impl Fit<'_> {
@@ -267,3 +279,6 @@ impl Fit<'_> {
         Hunk { block, rung: self.rung, start_line, end_line, score: self.rung.score() }
     }
 }
+
+#[cfg(test)]
+mod tests;

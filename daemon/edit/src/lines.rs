@@ -2,26 +2,30 @@
 
 use std::borrow::Cow;
 
-use paird_base::limits::LINES_MAX;
+use paird_base::limits::LINES_COMPARED_MAX;
 
+use crate::encoding::{BOM, Encoding};
 use crate::index::{Index, Level};
-
-const BOM: &[u8] = b"\xef\xbb\xbf";
 
 /// One line of a file.
 #[derive(Debug, Clone)]
 pub(crate) struct Line<'a> {
-    /// Without the final `\n`; a `\r` before it is part of the text.
+    /// Without the final `\n`; a `\r` before it is part of the text. In a file that has no `\n`, lines end in `\r`.
     pub(crate) text: Cow<'a, [u8]>,
-    /// Whether a `\n` follows; only a file's last line may lack it.
+    /// Whether a line end follows; only a file's last line may lack it.
     ended: bool,
     /// Lines of the file before all edits that it stands for, from 1, inclusive. Empty, as in `(1, 0)`, in a new file.
-    pub(crate) from: (usize, usize),
+    from: (u32, u32),
     /// The last block that wrote it or found it; `None` while no block did.
-    pub(crate) claimed_by: Option<usize>,
+    claimed_by: Option<u32>,
 }
 
 impl Line<'_> {
+    /// The last block that wrote the line or found it.
+    pub(crate) fn claimed_by(&self) -> Option<usize> {
+        self.claimed_by.map(|block| block as usize)
+    }
+
     fn bytes(&self) -> usize {
         self.text.len() + usize::from(self.ended)
     }
@@ -32,6 +36,8 @@ impl Line<'_> {
 pub(crate) enum Piece<'a> {
     /// The n-th of the matched lines, byte for byte.
     Keep(usize),
+    /// The same, but SEARCH does not state it: the block does not claim it.
+    Leave(usize),
     /// Text without line end; it gets the ending of its surroundings.
     New(Cow<'a, [u8]>),
 }
@@ -39,8 +45,9 @@ pub(crate) enum Piece<'a> {
 /// A file's lines while blocks are applied to it. Lines have an id for life; `order` says which stand where.
 #[derive(Debug)]
 pub(crate) struct Text<'a> {
-    bom: bool,
-    crlf: bool,
+    encoding: Encoding,
+    /// Whether most lines end in `\r\n`; `None` if as many do as do not.
+    crlf: Option<bool>,
     bytes: usize,
     lines: Vec<Line<'a>>,
     order: Vec<u32>,
@@ -62,27 +69,28 @@ pub(crate) fn is_blank(line: &[u8]) -> bool {
 }
 
 impl<'a> Text<'a> {
-    /// Takes any bytes but those with NUL, which lines of text never hold (UTF-16 and binary files do). The error says why.
+    /// Takes any bytes that [`Encoding::of`] takes; its error says why the others cannot be edited.
     pub(crate) fn read(bytes: &'a [u8]) -> Result<Self, String> {
-        if bytes.contains(&0) {
-            return Err("it holds NUL bytes, so it is not text in an encoding that can be edited".to_owned());
-        }
-        let (bom, body) = match bytes.strip_prefix(BOM) {
-            Some(body) => (true, body),
-            None => (false, bytes),
-        };
-        if body.iter().filter(|b| **b == b'\n').count() >= LINES_MAX {
-            return Err(format!("it has more than {LINES_MAX} lines"));
-        }
+        let encoding = Encoding::of(bytes)?;
         let mut lines: Vec<Line<'a>> = Vec::new();
-        for raw in body.split_inclusive(|b| *b == b'\n') {
-            let number = lines.len() + 1;
-            let (text, ended) = raw.strip_suffix(b"\n").map_or((raw, false), |text| (text, true));
+        for (number, raw) in (1..).zip(encoding.body(bytes).split_inclusive(|b| *b == encoding.separator)) {
+            let (text, ended) = raw.strip_suffix(&[encoding.separator]).map_or((raw, false), |text| (text, true));
             lines.push(Line { text: Cow::Borrowed(text), ended, from: (number, number), claimed_by: None });
         }
         let order: Vec<u32> = (0..).take(lines.len()).collect();
-        let crlf = mostly_crlf(lines.iter()).unwrap_or(false);
-        Ok(Self { bom, crlf, bytes: bytes.len(), index: Index::new(lines.len()), lines, order })
+        let crlf = mostly_crlf(lines.iter());
+        Ok(Self { encoding, crlf, bytes: bytes.len(), index: Index::new(lines.len()), lines, order })
+    }
+
+    /// A file without lines.
+    pub(crate) fn empty() -> Self {
+        let encoding = Encoding { bom: false, utf8: true, separator: b'\n' };
+        Self { encoding, crlf: None, bytes: 0, lines: Vec::new(), order: Vec::new(), index: Index::new(0) }
+    }
+
+    /// Whether the file is valid UTF-8; see [`Encoding::utf8`].
+    pub(crate) fn is_utf8(&self) -> bool {
+        self.encoding.utf8
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -100,8 +108,29 @@ impl<'a> Text<'a> {
 
     /// Lines of the file before all edits that a range stands for, from 1, inclusive.
     pub(crate) fn before_lines(&self, at: usize, len: usize) -> (usize, usize) {
+        let (start, end) = self.from(at, len);
+        (start as usize, end as usize)
+    }
+
+    fn from(&self, at: usize, len: usize) -> (u32, u32) {
         let known = self.range(at, len).map(|line| line.from).filter(|(start, end)| start <= end);
         known.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1))).unwrap_or((1, 0))
+    }
+
+    /// Counts lines that are compared for a purpose that may be had very often.
+    pub(crate) fn spend(&self, lines: usize) {
+        self.index.spend(lines);
+    }
+
+    /// Whether [`LINES_COMPARED_MAX`] is reached, so that no more should be looked for.
+    pub(crate) fn is_spent(&self) -> bool {
+        self.index.spent() > LINES_COMPARED_MAX
+    }
+
+    /// Lines compared so far, as counted.
+    #[cfg(test)]
+    pub(crate) fn spent(&self) -> u64 {
+        self.index.spent()
     }
 
     /// Places where the needle's lines stand one after another, compared as `level` says, in order; at most `max` of them.
@@ -112,6 +141,11 @@ impl<'a> Text<'a> {
     /// Whether the needle stands at a place that [`Text::find`] gave. It compares hashes; this compares bytes.
     pub(crate) fn stands_at(&self, level: Level, at: usize, needle: &[&[u8]]) -> bool {
         self.range(at, needle.len()).zip(needle).all(|(line, wanted)| level.key(&line.text) == level.key(wanted))
+    }
+
+    /// How many lines are equal to `line`, those counted too that blocks have removed.
+    pub(crate) fn count_of(&mut self, level: Level, line: &[u8]) -> usize {
+        self.index.count_of(level, &self.lines, line)
     }
 
     /// Places of single lines equal to `line`, `None` if there are more than `max`.
@@ -125,7 +159,7 @@ impl<'a> Text<'a> {
         let added: usize = pieces
             .iter()
             .map(|piece| match piece {
-                Piece::Keep(nth) => self.line(at + nth).bytes(),
+                Piece::Keep(nth) | Piece::Leave(nth) => self.line(at + nth).bytes(),
                 Piece::New(text) => text.len() + 2,
             })
             .sum();
@@ -134,11 +168,12 @@ impl<'a> Text<'a> {
 
     /// Puts `pieces` in the place of `len` lines.
     ///
-    /// New lines end like the lines they replace, else like the file. Where the last line had no end, the line that takes
-    /// its place has none, and a line that stops being last gets one. `block` claims all of them.
+    /// New lines end like most lines of the file, or of those they replace if the file is undecided. Where the last line
+    /// had no end, the line that takes its place has none, and a line that stops being last gets one. `block` claims all.
     pub(crate) fn splice(&mut self, at: usize, len: usize, pieces: Vec<Piece<'a>>, block: usize) {
-        let crlf = mostly_crlf(self.range(at, len)).unwrap_or(self.crlf);
-        let from = self.before_lines(at, len);
+        let crlf = self.crlf.or_else(|| mostly_crlf(self.range(at, len))).unwrap_or(false);
+        let from = self.from(at, len);
+        let block = u32::try_from(block).unwrap_or(u32::MAX);
         let at_end = at + len == self.len();
         let unended = at_end && len > 0 && !self.line(at + len - 1).ended;
         let last = pieces.len().saturating_sub(1);
@@ -146,9 +181,11 @@ impl<'a> Text<'a> {
         let mut new = Vec::with_capacity(pieces.len());
         for (nth, piece) in pieces.into_iter().enumerate() {
             let (text, from) = match piece {
-                Piece::Keep(kept) => {
+                Piece::Keep(kept) | Piece::Leave(kept) => {
                     let line = &mut self.lines[old[kept] as usize];
-                    line.claimed_by = Some(block);
+                    if matches!(piece, Piece::Keep(_)) {
+                        line.claimed_by = Some(block);
+                    }
                     if line.ended || nth == last {
                         new.push(old[kept]);
                         continue;
@@ -172,13 +209,13 @@ impl<'a> Text<'a> {
     /// The file's bytes as it stands.
     pub(crate) fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(self.bytes);
-        if self.bom {
+        if self.encoding.bom {
             bytes.extend_from_slice(BOM);
         }
         for line in self.range(0, self.len()) {
             bytes.extend_from_slice(&line.text);
             if line.ended {
-                bytes.push(b'\n');
+                bytes.push(self.encoding.separator);
             }
         }
         bytes
@@ -216,21 +253,19 @@ mod tests {
 
     #[test]
     fn bytes_come_back() {
-        for file in [&b""[..], b"a", b"a\n", b"\n\n", b"\xef\xbb\xbfa\r\nb", b"caf\xe9\n\x0c\x0b\n", b"a\rb\n"] {
+        for file in [&b""[..], b"a", b"a\n", b"\n\n", b"\xef\xbb\xbfa\r\nb", b"caf\xe9\n\x0c\x0b\n", b"a\rb\n", b"a\rb\r\r", b"\r"] {
             assert_eq!(Text::read(file).unwrap().to_bytes(), file);
         }
     }
 
     #[test]
-    fn nul_is_refused() {
-        assert!(Text::read(b"a\0").unwrap_err().contains("NUL"));
-    }
-
-    #[test]
-    fn endings_follow_the_region_then_the_file() {
+    fn endings_follow_the_file_then_the_region() {
         assert_eq!(spliced(b"a\r\nb\r\n", 1, 1, vec![new("B"), new("C")]), b"a\r\nB\r\nC\r\n");
-        assert_eq!(spliced(b"a\nb\r\nc\n", 1, 1, vec![new("B")]), b"a\nB\r\nc\n");
-        assert_eq!(spliced(b"a\r\nb\nc\r\n", 0, 2, vec![new("x")]), b"x\r\nc\r\n");
+        assert_eq!(spliced(b"a\nb\r\nc\n", 1, 1, vec![new("B")]), b"a\nB\nc\n");
+        assert_eq!(spliced(b"a\r\nb\nc\r\n", 1, 1, vec![new("x")]), b"a\r\nx\r\nc\r\n");
+        assert_eq!(spliced(b"a\r\nb\n", 0, 1, vec![new("x")]), b"x\r\nb\n");
+        assert_eq!(spliced(b"a\r\nb\n", 1, 1, vec![new("x")]), b"a\r\nx\n");
+        assert_eq!(spliced(b"a\rb\r", 1, 1, vec![new("x"), new("y")]), b"a\rx\ry\r");
         assert_eq!(spliced(b"a\r\nb", 1, 1, vec![new("B"), new("C")]), b"a\r\nB\r\nC");
         assert_eq!(spliced(b"", 0, 0, vec![new("x")]), b"x\n");
     }

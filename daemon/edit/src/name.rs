@@ -1,9 +1,10 @@
 //! Finding a file's name in the lines above an edit block. A fence's language and prose are never a name.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 
 use paird_base::limits::PATH_BYTES_MAX;
 
+use crate::fence::FenceLine;
 use crate::marker::marker;
 
 /// Names that people write without a dot or a slash. Other bare words need quotes, or a chat file of that name.
@@ -33,10 +34,42 @@ const BARE_NAMES: &[&str] = &[
 /// Labels before a name, in lower case.
 const LABELS: &[&str] = &["file:", "filename:", "file name:", "filepath:", "file path:", "path:", "new file:"];
 
+/// The last lines above a block. They are kept as they are, since hardly any is ever looked at for a name.
+#[derive(Debug, Default)]
+pub(crate) struct LinesAbove(VecDeque<String>);
+
+/// How many, blank ones included.
+const LINES_ABOVE: usize = 8;
+/// A longer line is no name; this stands for it.
+const NAME_LINE_BYTES_MAX: usize = 2 * PATH_BYTES_MAX;
+const TOO_LONG: &str = "(a long line)";
+
+impl LinesAbove {
+    pub(crate) fn push(&mut self, line: &str) {
+        let mut kept = if self.0.len() < LINES_ABOVE { String::new() } else { self.0.pop_front().unwrap_or_default() };
+        kept.clear();
+        kept.push_str(if line.len() > NAME_LINE_BYTES_MAX { TOO_LONG } else { line });
+        self.0.push_back(kept);
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.0.clear();
+    }
+
+    /// The lines that are not blank, the nearest first.
+    pub(crate) fn nearest(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().rev().map(String::as_str).filter(|line| !line.trim().is_empty())
+    }
+
+    /// The path that the lines give a block. Up to three count; a line of its own wins over a path on a fence.
+    pub(crate) fn path(&self, known: &BTreeSet<String>) -> Option<String> {
+        path_from(self.nearest().take(3).map(|line| Above::read(line, known)))
+    }
+}
+
 /// What a line above a block can say about its path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Above {
-    Blank,
     /// An opening or closing fence, perhaps with a path on it.
     Fence(Option<String>),
     Text(Option<String>),
@@ -44,53 +77,29 @@ pub(crate) enum Above {
 
 impl Above {
     pub(crate) fn read(line: &str, known: &BTreeSet<String>) -> Self {
-        if line.trim().is_empty() {
-            Self::Blank
-        } else if let Some(fence) = Fence::read(line) {
-            Self::Fence(path_on_fence(fence.info, known))
-        } else {
-            Self::Text(path_on_line(line, known))
+        match FenceLine::read(line) {
+            Some(fence) => Self::Fence(path_on_fence(fence.info(), known)),
+            None => Self::Text(path_on_line(line, known)),
         }
     }
 }
 
-/// The path that the lines above a block give it, the nearest line last. Up to three lines that are not blank count;
-/// a line of its own wins over a path on a fence.
-pub(crate) fn path_from<'a>(above: impl DoubleEndedIterator<Item = &'a Above>) -> Option<String> {
+/// The path that these lines, the nearest first, give a block.
+pub(crate) fn path_from(lines: impl Iterator<Item = Above>) -> Option<String> {
     let mut on_fence = None;
-    for line in above.rev().filter(|line| **line != Above::Blank).take(3) {
+    for line in lines {
         match line {
-            Above::Text(Some(path)) => return Some(path.clone()),
-            Above::Fence(Some(path)) if on_fence.is_none() => on_fence = Some(path.clone()),
-            _ => {}
+            Above::Text(Some(path)) => return Some(path),
+            Above::Fence(Some(path)) if on_fence.is_none() => on_fence = Some(path),
+            Above::Fence(_) | Above::Text(None) => {}
         }
     }
     on_fence
 }
 
-/// A line of three or more backticks or tildes, indented or not.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Fence<'a> {
-    pub(crate) sign: char,
-    pub(crate) len: usize,
-    /// The rest of the line, trimmed.
-    pub(crate) info: &'a str,
-}
-
-impl<'a> Fence<'a> {
-    pub(crate) fn read(line: &'a str) -> Option<Self> {
-        let line = line.trim();
-        let sign = line.chars().next().filter(|c| matches!(c, '`' | '~'))?;
-        let info = line.trim_start_matches(sign);
-        let len = line.len() - info.len();
-        // Backticks after backticks are a quoted name.
-        (len >= 3 && !(sign == '`' && info.contains('`'))).then(|| Self { sign, len, info: info.trim() })
-    }
-}
-
 /// The name on a line of its own, without headings, bullets, comment signs, quotes, labels and trailing remarks.
 fn path_on_line(line: &str, known: &BTreeSet<String>) -> Option<String> {
-    if line.len() > 2 * PATH_BYTES_MAX || marker(line).is_some() {
+    if line.len() > NAME_LINE_BYTES_MAX || marker(line).is_some() {
         return None;
     }
     let (text, quoted) = undecorate(line);
@@ -140,7 +149,7 @@ fn undecorate(line: &str) -> (&str, bool) {
 
 /// The path on a fence: `path=src/a.py`, `python:src/a.py`, `python src/a.py`, `12:15:src/a.py` or the path alone.
 fn path_on_fence(info: &str, known: &BTreeSet<String>) -> Option<String> {
-    if info.is_empty() || info.len() > 2 * PATH_BYTES_MAX {
+    if info.is_empty() || info.len() > NAME_LINE_BYTES_MAX {
         return None;
     }
     let is_path = |text: &str, quoted| {
@@ -173,6 +182,22 @@ fn without_language(mut word: &str) -> &str {
         word = rest;
     }
     word
+}
+
+/// The paths that a line of prose quotes in backticks.
+pub(crate) fn quoted_paths(line: &str, known: &BTreeSet<String>) -> Vec<String> {
+    let quoted = line.split('`').skip(1).step_by(2).map(clean);
+    quoted.filter(|text| known.contains(text) || (looks_like_a_file(text) && looks_like_path(text, true, known))).collect()
+}
+
+/// A name where the format leaves no doubt that it is one, but for quotes and the signs between directories.
+pub(crate) fn written_path(text: &str) -> String {
+    clean(text.trim().trim_matches(['`', '"', '\'']))
+}
+
+/// Whether a name has what names of files have, a directory or an ending.
+pub(crate) fn looks_like_a_file(name: &str) -> bool {
+    (name.contains('/') || has_extension(name)) && !name.contains(char::is_whitespace)
 }
 
 /// Markdown's escaped underscore is an underscore; other backslashes separate directories.

@@ -15,12 +15,16 @@ pub enum Op {
     Add,
     Modify,
     Delete,
-    Move { to: RepoPath },
+    /// The file gets another name; its text may change too.
+    Move {
+        to: RepoPath,
+    },
 }
 
 /// One path's change by one reply.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Edit {
+    /// Of a move, the old name.
     pub path: RepoPath,
     pub op: Op,
     /// The file exists and is not one of the chat's.
@@ -33,9 +37,38 @@ pub struct Edit {
     pub hunks: Vec<Hunk>,
     /// The blocks themselves: what waits for an answer is planned again on the file as it is then.
     pub blocks: Vec<Block>,
+    /// What a person should look at before it is written: lower case, no full stop.
+    pub suspicious: Vec<String>,
+    /// A close match is among the hunks, and those are to be held as proposals; see [`crate::CloseMatch::Hold`].
+    pub held: bool,
     pub before: Option<Content>,
-    /// Equal to `before` if there was nothing to do.
+    /// Equal to `before` if there was nothing to do; of a move, what stands under the new name.
     pub after: Option<Content>,
+}
+
+impl Edit {
+    /// The new name of a file that is moved.
+    #[must_use]
+    pub fn to_path(&self) -> Option<&RepoPath> {
+        match &self.op {
+            Op::Move { to } => Some(to),
+            Op::Add | Op::Modify | Op::Delete => None,
+        }
+    }
+
+    /// What is to be written: one change, for a move two.
+    #[must_use]
+    pub fn changes(&self) -> Vec<FileChange> {
+        let change = |path: &RepoPath, before: &Option<Content>, after: &Option<Content>| FileChange {
+            path: path.clone(),
+            before: before.clone(),
+            after: after.clone(),
+        };
+        match self.to_path() {
+            Some(to) => vec![change(&self.path, &self.before, &None), change(to, &None, &self.after)],
+            None => vec![change(&self.path, &self.before, &self.after)],
+        }
+    }
 }
 
 /// What a reply would do. Nothing is written.
@@ -51,10 +84,6 @@ pub struct Proposal {
 impl Proposal {
     /// The edits as changes that may be written together, whether or not other blocks failed; no-ops are left out.
     pub fn plan(&self) -> Result<Plan, PlanError> {
-        Plan::new(self.edits.iter().map(|edit| FileChange {
-            path: edit.path.clone(),
-            before: edit.before.clone(),
-            after: edit.after.clone(),
-        }))
+        Plan::new(self.edits.iter().flat_map(Edit::changes))
     }
 }

@@ -1,89 +1,62 @@
 //! All blocks of a reply against one snapshot: what would change, and what cannot be applied.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::BTreeSet;
 
+use paird_base::RepoPath;
 use paird_base::limits::{CLOSEST_SEARCHES_MAX, FILE_BYTES_MAX};
-use paird_base::{Content, Problem, RepoPath};
 
-use crate::block::{Block, Parsed};
-use crate::closest::closest;
-use crate::fail::{Closest, FailReason, Failed};
-use crate::ladder::{Claims, Fit, Hunk, Miss, Rung, fit, fit_exactly};
-use crate::lines::{Text, split_lines};
-use crate::proposal::{Edit, Op, Proposal};
-use crate::snapshot::{Scope, Seen, Snapshot, named_path};
-
-/// Permission bits of a new file.
-const NEW_FILE_MODE: u32 = 0o644;
+use crate::anchors::Anchors;
+use crate::block::{Block, BlockKind, Parsed};
+use crate::closest::{Near, near};
+use crate::equal::Equal;
+use crate::fail::{FailReason, Failed};
+use crate::files::{Files, Refusal, too_large};
+use crate::hunks::fit_hunk;
+use crate::ladder::{Claims, CloseMatch, Fit, Miss, fit_exactly};
+use crate::proposal::Proposal;
+use crate::rungs::Rung;
+use crate::snapshot::{Scope, Snapshot, named_path, other_readings};
 
 /// Places every block of a reply, one after another, each seeing what the earlier ones did.
 #[must_use]
 pub fn propose(parsed: &Parsed, snapshot: &Snapshot, scope: &Scope) -> Proposal {
-    let mut planner =
-        Planner { snapshot, scope, files: BTreeMap::new(), edited: Vec::new(), failed: Vec::new(), failed_paths: BTreeSet::new() };
+    let mut planner = Planner {
+        scope,
+        files: Files::new(snapshot, scope),
+        anchors: Anchors::default(),
+        rewritten_lines: 0,
+        failed: Vec::new(),
+        failed_paths: BTreeSet::new(),
+    };
     let equal = Equal::of(&parsed.blocks);
     let mut lost = vec![false; parsed.blocks.len()];
     for (nth, block) in parsed.blocks.iter().enumerate() {
-        if let Err(failed) = planner.place(nth, block, equal.claims(nth, &lost)) {
+        let claims = Claims { close_is_off: scope.close_match == CloseMatch::Off, ..equal.claims(nth, &lost) };
+        if let Err(failed) = planner.place(nth, block, claims) {
             lost[nth] = true;
             planner.failed.push(failed);
         }
     }
-    planner.proposal(parsed.problems.clone())
+    Proposal { edits: planner.files.into_edits(), failed: planner.failed, problems: parsed.problems.clone() }
 }
 
-/// Which blocks of a reply have the same name and text.
-struct Equal {
-    groups: Vec<Vec<usize>>,
-    /// Group and place in it of each block.
-    of: Vec<(usize, usize)>,
-}
-
-impl Equal {
-    fn of(blocks: &[Block]) -> Self {
-        let mut ids: HashMap<(Option<&str>, &str, &str), usize> = HashMap::new();
-        let mut equal = Self { groups: Vec::new(), of: Vec::new() };
-        for (nth, block) in blocks.iter().enumerate() {
-            let group = *ids.entry((block.path.as_deref(), &block.search, &block.replace)).or_insert(equal.groups.len());
-            if group == equal.groups.len() {
-                equal.groups.push(Vec::new());
-            }
-            equal.of.push((group, equal.groups[group].len()));
-            equal.groups[group].push(nth);
-        }
-        equal
-    }
-
-    fn claims(&self, nth: usize, lost: &[bool]) -> Claims<'_> {
-        let (group, place) = self.of[nth];
-        let (before, rest) = self.groups[group].split_at(place);
-        let sound = before.iter().all(|block| !lost[*block]);
-        Claims { equal_later: sound.then_some(rest.len() - 1), equal_before: before, must_be_sole: false }
-    }
-}
-
-/// A file while blocks are applied to it.
-struct Work<'a> {
-    before: Option<&'a Content>,
-    text: Text<'a>,
-    exists: bool,
-    redirected_from: Option<RepoPath>,
-    hunks: Vec<Hunk>,
-    blocks: Vec<Block>,
-}
-
-type Refusal = (FailReason, String);
-
-struct Planner<'a> {
-    snapshot: &'a Snapshot,
+/// A reply's blocks as they are placed, one after another.
+pub(crate) struct Planner<'a> {
     scope: &'a Scope,
-    /// Files that were looked at, or why they cannot be edited.
-    files: BTreeMap<RepoPath, Result<Work<'a>, Refusal>>,
-    /// Files with hunks, in order.
-    edited: Vec<RepoPath>,
+    pub(crate) files: Files<'a>,
+    anchors: Anchors,
+    /// Lines of files that listings were compared with.
+    pub(crate) rewritten_lines: usize,
     failed: Vec<Failed>,
     /// Files in which a block failed: what follows may rest on it, so it is not looked for elsewhere.
     failed_paths: BTreeSet<RepoPath>,
+}
+
+/// The file that a block means by a name.
+struct Meant {
+    path: RepoPath,
+    /// It is not the named one.
+    redirected: bool,
 }
 
 impl<'a> Planner<'a> {
@@ -94,52 +67,77 @@ impl<'a> Planner<'a> {
             reason,
             message,
             closest: None,
+            nearly: None,
         };
         let Some(name) = block.path.as_deref() else {
-            return Err(fail(
-                None,
-                (FailReason::NoPath, "no file is named; put its path alone on the line above the block's fence".to_owned()),
-            ));
+            let why = "no file is named; put its path alone on the line above the block's fence";
+            return Err(fail(None, (FailReason::NoPath, why.to_owned())));
         };
         let named = named_path(name).map_err(|error| fail(Some(name), (FailReason::BadPath, error.to_string())))?;
-        let path = self.complete(&named, block);
-        let miss = match self.try_file(&path, block, claims) {
-            Ok(found) => {
-                return self
-                    .apply(nth, block, &path, found, (path != named).then_some(named))
-                    .map_err(|refusal| fail(Some(path.as_str()), refusal));
-            }
-            Err(miss) => miss,
+        let meant = self.meant(&named, block);
+        let path = &meant.path;
+        let from = meant.redirected.then(|| named.clone());
+        let done = match &block.kind {
+            BlockKind::Replace => match self.find(path, block, claims) {
+                Ok(found) => self.apply(nth, block, path, found, from),
+                Err(miss) => return self.place_elsewhere(nth, block, &named, path, miss, fail),
+            },
+            BlockKind::Add => self.add(nth, block, path),
+            BlockKind::Whole { certain } => self.rewrite(nth, block, path, *certain, from),
+            BlockKind::Delete => self.delete(block, path, from),
+            BlockKind::Move { to } => self.rename(block, path, to, from),
         };
+        done.map_err(|refusal| {
+            self.failed_paths.insert(path.clone());
+            fail(Some(path.as_str()), refusal)
+        })
+    }
+
+    /// A block that its file has no place for: perhaps the one other chat file has.
+    fn place_elsewhere(
+        &mut self,
+        nth: usize,
+        block: &'a Block,
+        named: &RepoPath,
+        path: &RepoPath,
+        miss: Refusal,
+        fail: impl Fn(Option<&str>, Refusal) -> Failed,
+    ) -> Result<(), Failed> {
         if matches!(miss.0, FailReason::NoMatch | FailReason::NotFound)
-            && !self.failed_paths.contains(&path)
-            && let Some((other, found)) = self.elsewhere(&path, block)
+            && !self.failed_paths.contains(path)
+            && let Some((other, found)) = self.elsewhere(path, block)
         {
-            return self.apply(nth, block, &other, found, Some(named)).map_err(|refusal| fail(Some(other.as_str()), refusal));
+            return self.apply(nth, block, &other, found, Some(named.clone())).map_err(|refusal| fail(Some(other.as_str()), refusal));
         }
         let mut failed = fail(Some(path.as_str()), miss);
         if failed.reason == FailReason::NoMatch
-            && let Some((place, difference)) = self.closest(&path, block)
+            && let Some(Near { closest, why, rung }) = self.near(path, block)
         {
-            failed.message = format!("{}; {difference}", failed.message);
-            failed.closest = Some(place);
+            why.iter().for_each(|why| failed.message.push_str(&format!("; {why}")));
+            (failed.closest, failed.nearly) = (closest, rung);
         }
-        self.failed_paths.insert(path);
+        self.failed_paths.insert(path.clone());
         Err(failed)
     }
 
-    /// The path itself if it exists or is to be created, else the one chat file whose name ends with it.
-    fn complete(&mut self, named: &RepoPath, block: &Block) -> RepoPath {
-        let exists = match self.file(named) {
-            Ok(work) => work.exists,
-            Err(_) => true,
-        };
-        if exists || block.creates() {
-            return named.clone();
+    /// The path itself if it exists or is to be created, else where an earlier block moved it, else the path without what
+    /// formats and examples put before one, else the one chat file whose name ends with it.
+    fn meant(&mut self, named: &RepoPath, block: &Block) -> Meant {
+        let is = |path: &RepoPath, redirected| Meant { path: path.clone(), redirected };
+        if self.files.is_taken(named) {
+            return is(named, false);
+        }
+        if !block.creates()
+            && let Some(moved) = self.files.moved_to(named)
+        {
+            return is(moved, false);
+        }
+        if let Some(other) = other_readings(named, block).find(|path| self.files.is_taken(path)) {
+            return is(&other, false);
         }
         match &self.ending_with(named)[..] {
-            [only] => only.clone(),
-            _ => named.clone(),
+            [only] if !block.creates() => is(only, true),
+            _ => is(named, false),
         }
     }
 
@@ -148,77 +146,52 @@ impl<'a> Planner<'a> {
         self.scope.chat_files.iter().filter(ends).cloned().collect()
     }
 
-    /// The file as it stands after the blocks so far.
-    fn file(&mut self, path: &RepoPath) -> Result<&mut Work<'a>, Refusal> {
-        if !self.files.contains_key(path) {
-            let opened = self.open(path);
-            self.files.insert(path.clone(), opened);
+    fn find(&mut self, path: &RepoPath, block: &'a Block, claims: Claims<'_>) -> Result<Fit<'a>, Refusal> {
+        if !self.files.get(path)?.exists {
+            if !block.creates() {
+                return Err(self.not_found(path));
+            }
+            self.may_create(path)?;
         }
-        match self.files.get_mut(path) {
-            Some(Ok(work)) => Ok(work),
-            Some(Err(refusal)) => Err(refusal.clone()),
-            None => Err((FailReason::NotFound, format!("{path} does not exist"))),
-        }
-    }
-
-    fn open(&self, path: &RepoPath) -> Result<Work<'a>, Refusal> {
-        if let Some(why) = self.scope.refused.get(path) {
-            return Err((FailReason::Ignored, format!("{path} is not edited: {why}")));
-        }
-        let unsupported = |why: &str| (FailReason::UnsupportedFile, format!("{path} cannot be edited: {why}"));
-        let (before, bytes): (Option<&'a Content>, &'a [u8]) = match self.snapshot.get(path) {
-            Seen::File(content) if content.bytes.len() as u64 > FILE_BYTES_MAX => return Err(too_large(path)),
-            Seen::File(content) => (Some(content), &content.bytes),
-            Seen::Absent => (None, &[]),
-            Seen::Unsupported(why) => return Err(unsupported(why)),
-            Seen::TooLarge(why) => return Err((FailReason::TooLarge, why.clone())),
-        };
-        let text = Text::read(bytes).map_err(|why| unsupported(&why))?;
-        Ok(Work { before, text, exists: before.is_some(), redirected_from: None, hunks: Vec::new(), blocks: Vec::new() })
-    }
-
-    fn try_file(&mut self, path: &RepoPath, block: &'a Block, claims: Claims<'_>) -> Result<Fit<'a>, Refusal> {
-        let exists = self.file(path)?.exists;
-        if !exists && !block.creates() {
-            let similar: Vec<String> = self.ending_with(path).iter().map(ToString::to_string).collect();
-            let hint = if similar.is_empty() { String::new() } else { format!("; name one of these in full: {}", similar.join(", ")) };
-            return Err((FailReason::NotFound, format!("{path} does not exist{hint}")));
-        }
-        if !exists && let Some(file) = self.file_in_the_way(path) {
-            return Err((FailReason::BadPath, format!("{path} cannot exist beside the file {file}")));
-        }
-        let work = self.file(path)?;
-        fit(&mut work.text, block, path.as_str(), claims).map_err(|miss| {
-            let mut message = miss.message(path.as_str());
-            if miss == Miss::NoMatch && block.has_later_dividers() {
+        let work = self.files.get(path)?;
+        fit_hunk(&mut work.text, block, path.as_str(), claims, &mut self.anchors).map_err(|(reason, mut message)| {
+            if reason == FailReason::NoMatch && block.has_later_dividers() {
                 message.push_str(", whichever of the block's ======= lines is taken for the divider");
             }
-            (miss.reason(), message)
+            (reason, message)
         })
     }
 
-    /// A file that a new file's path needs as a directory, or that needs the new file to be one.
-    fn file_in_the_way(&self, path: &RepoPath) -> Option<RepoPath> {
-        let exists = |path: &RepoPath| match self.files.get(path) {
-            Some(Ok(work)) => work.exists,
-            Some(Err(_)) => false,
-            None => matches!(self.snapshot.get(path), Seen::File(_)),
-        };
-        let above = std::iter::successors(path.parent(), RepoPath::parent).find(exists);
-        let below =
-            || self.edited.iter().find(|file| file.as_str().strip_prefix(path.as_str()).is_some_and(|rest| rest.starts_with('/'))).cloned();
-        above.or_else(below)
+    pub(crate) fn not_found(&mut self, path: &RepoPath) -> Refusal {
+        let gone = self.files.get(path).is_ok_and(|work| work.before.is_some());
+        if gone {
+            return (FailReason::Contradiction, format!("{path} is deleted by an earlier block of the reply"));
+        }
+        let similar: Vec<String> = self.ending_with(path).iter().map(ToString::to_string).collect();
+        let hint = if similar.is_empty() { String::new() } else { format!("; name one of these in full: {}", similar.join(", ")) };
+        (FailReason::NotFound, format!("{path} does not exist{hint}"))
+    }
+
+    /// Whether a file may be made at a path where none is.
+    pub(crate) fn may_create(&mut self, path: &RepoPath) -> Result<(), Refusal> {
+        if let Some(moved) = self.files.moved_to(path) {
+            return Err((FailReason::Contradiction, format!("{path} is moved to {moved} by an earlier block of the reply")));
+        }
+        match self.files.in_the_way(path) {
+            Some(file) => Err((FailReason::BadPath, format!("{path} cannot exist beside the file {file}"))),
+            None => Ok(()),
+        }
     }
 
     /// The one place in the one other chat file where SEARCH stands exactly.
     fn elsewhere(&mut self, path: &RepoPath, block: &'a Block) -> Option<(RepoPath, Fit<'a>)> {
-        if block.creates() {
+        if block.creates() || block.search.trim().is_empty() || !block.anchors.is_empty() {
             return None;
         }
         let mut found = None;
         let scope = self.scope;
         for other in scope.chat_files.iter().filter(|other| *other != path) {
-            let Ok(work) = self.file(other) else { continue };
+            let Ok(work) = self.files.get(other) else { continue };
             if !work.exists {
                 continue;
             }
@@ -231,8 +204,15 @@ impl<'a> Planner<'a> {
         found
     }
 
-    fn apply(&mut self, nth: usize, block: &'a Block, path: &RepoPath, found: Fit<'a>, from: Option<RepoPath>) -> Result<(), Refusal> {
-        let work = self.file(path)?;
+    pub(crate) fn apply(
+        &mut self,
+        nth: usize,
+        block: &'a Block,
+        path: &RepoPath,
+        found: Fit<'a>,
+        from: Option<RepoPath>,
+    ) -> Result<(), Refusal> {
+        let work = self.files.get(path)?;
         let mut hunk = found.hunk(&work.text, block.index);
         if let Some(pieces) = found.pieces {
             if work.text.bytes_after(found.at, found.len, &pieces) as u64 > FILE_BYTES_MAX {
@@ -244,50 +224,14 @@ impl<'a> Planner<'a> {
             work.text.splice(found.at, found.len, pieces, nth);
             work.exists = true;
         }
-        let first = work.hunks.is_empty();
-        work.hunks.push(hunk);
-        work.blocks.push(block.clone());
-        if work.redirected_from.is_none() {
-            work.redirected_from = from;
-        }
-        if first {
-            self.edited.push(path.clone());
-        }
+        let work = self.files.add_hunk(path, hunk, block)?;
+        work.suspicious.extend(found.suspicious);
+        work.redirected_from = work.redirected_from.take().or(from);
         Ok(())
     }
 
-    fn closest(&mut self, path: &RepoPath, block: &Block) -> Option<(Closest, String)> {
-        if self.failed.len() >= CLOSEST_SEARCHES_MAX {
-            return None;
-        }
-        let search: Vec<&[u8]> = split_lines(block.search.as_bytes()).collect();
-        closest(&mut self.file(path).ok()?.text, &search)
+    fn near(&mut self, path: &RepoPath, block: &Block) -> Option<Near> {
+        let text = &mut self.files.get(path).ok()?.text;
+        (self.failed.len() < CLOSEST_SEARCHES_MAX).then(|| near(text, block))
     }
-
-    fn proposal(mut self, problems: Vec<Problem>) -> Proposal {
-        let mut edits = Vec::with_capacity(self.edited.len());
-        for path in self.edited {
-            let Some(Ok(work)) = self.files.remove(&path) else { continue };
-            let creates = work.before.is_none();
-            let changed = creates || work.hunks.iter().any(|hunk| hunk.rung != Rung::Already);
-            let mode = work.before.map_or(NEW_FILE_MODE, |content| content.mode);
-            let after = if changed { Some(Content::new(work.text.to_bytes(), mode)) } else { work.before.cloned() };
-            edits.push(Edit {
-                op: if creates { Op::Add } else { Op::Modify },
-                outside_chat: !creates && !self.scope.chat_files.contains(&path),
-                creates,
-                redirected_from: work.redirected_from,
-                hunks: work.hunks,
-                blocks: work.blocks,
-                before: work.before.cloned(),
-                after,
-                path,
-            });
-        }
-        Proposal { edits, failed: self.failed, problems }
-    }
-}
-
-fn too_large(path: &RepoPath) -> Refusal {
-    (FailReason::TooLarge, format!("{path} has, or would have, more than {FILE_BYTES_MAX} bytes"))
 }

@@ -44,11 +44,12 @@ pub(crate) fn recover_observed(
 fn roll_forward(root: &Root, temp: &TempArea, record: &mut Record, observer: &dyn Fn(&'static str)) -> Result<(), WriteError> {
     let work = Work::new(root, temp, record, observer);
     let mut foreign = Vec::new();
-    for (index, entry) in record.entries().iter().enumerate() {
+    for index in work.order() {
         if work.carry(index, Direction::Forward)? == Outcome::Foreign {
-            foreign.push(entry.path.clone());
+            foreign.push(record.entries()[index].path.clone());
         }
     }
+    foreign.sort();
     work.pass("write.files");
     work.sync_dirs()?;
     work.pass("write.synced");

@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use paird_base::{Content, Found, PathError, RepoPath, RootError};
 
-use crate::block::Parsed;
+use crate::block::{Block, BlockKind, Parsed};
+use crate::ladder::CloseMatch;
 
 /// What stood at a path when the snapshot was taken.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -58,6 +59,8 @@ pub struct Scope {
     pub chat_files: BTreeSet<RepoPath>,
     /// Paths that are never edited, by ignore rules or otherwise, each with its reason.
     pub refused: BTreeMap<RepoPath, String>,
+    /// What is done with places where a block's kept lines differ a little from the file's.
+    pub close_match: CloseMatch,
 }
 
 /// Why a name in a reply is no path.
@@ -78,9 +81,31 @@ pub(crate) fn named_path(name: &str) -> Result<RepoPath, NameError> {
     Ok(RepoPath::parse(name)?)
 }
 
-/// The files that [`crate::propose`] has to see: all that the reply names, and the chat files.
+/// Prefixes that diffs and examples put before a path.
+const PREFIXES: &[&str] = &["a/", "b/"];
+const EXAMPLE_PREFIX: &str = "path/to/";
+
+/// What a name can mean where it is no file: the path without a diff's `a/` or `b/`, or without the directory of examples.
+/// A file that is to be made is called what it is called.
+pub(crate) fn other_readings(named: &RepoPath, block: &Block) -> impl Iterator<Item = RepoPath> {
+    let rewrites = matches!(block.kind, BlockKind::Whole { .. });
+    let prefixes = PREFIXES.iter().filter(|_| !block.creates()).chain((rewrites || !block.creates()).then_some(&EXAMPLE_PREFIX));
+    let stripped: Vec<RepoPath> = prefixes.filter_map(|prefix| RepoPath::parse(named.as_str().strip_prefix(prefix)?).ok()).collect();
+    stripped.into_iter()
+}
+
+/// The files that [`crate::propose`] has to see: all that the reply names or can mean, and the chat files.
 #[must_use]
 pub fn wanted_paths(parsed: &Parsed, scope: &Scope) -> BTreeSet<RepoPath> {
-    let named = parsed.blocks.iter().filter_map(|block| named_path(block.path.as_deref()?).ok());
-    named.chain(scope.chat_files.iter().cloned()).collect()
+    let mut wanted = scope.chat_files.clone();
+    for block in &parsed.blocks {
+        if let Some(named) = block.path.as_deref().and_then(|name| named_path(name).ok()) {
+            wanted.extend(other_readings(&named, block));
+            wanted.insert(named);
+        }
+        if let BlockKind::Move { to } = &block.kind {
+            wanted.extend(named_path(to));
+        }
+    }
+    wanted
 }

@@ -93,9 +93,9 @@ pub(crate) fn write_observed(
 fn forward(root: &Root, temp: &TempArea, record: &mut Record, observer: &dyn Fn(&'static str)) -> Result<Written, WriteError> {
     let work = Work::new(root, temp, record, observer);
     work.prepare()?;
-    for (index, entry) in record.entries().iter().enumerate() {
+    for index in work.order() {
         if work.carry(index, Direction::Forward)? == Outcome::Foreign {
-            return Err(WriteError::Conflict { paths: vec![entry.path.clone()] });
+            return Err(WriteError::Conflict { paths: vec![record.entries()[index].path.clone()] });
         }
     }
     work.pass("write.files");
@@ -151,9 +151,9 @@ pub(crate) fn roll_back(
     let work = Work::new(root, temp, record, observer);
     work.pass("write.rolling");
     let mut foreign = Vec::new();
-    for (index, entry) in record.entries().iter().enumerate().rev() {
+    for index in work.order().into_iter().rev() {
         if work.carry(index, Direction::Back)? == Outcome::Foreign {
-            foreign.push(entry.path.clone());
+            foreign.push(record.entries()[index].path.clone());
         }
     }
     work.clean()?;
@@ -161,7 +161,7 @@ pub(crate) fn roll_back(
     work.sync_dirs()?;
     work.pass("write.rolled");
     record.close_rolled_back()?;
-    foreign.reverse();
+    foreign.sort();
     Ok(foreign)
 }
 

@@ -2,24 +2,24 @@ use std::collections::BTreeSet;
 
 use jsonrpsee::core::RegisterMethodError;
 use paird_base::{Content, RepoPath};
-use paird_edit::{FileChange, Proposal, Seen, Snapshot};
-use paird_protocol::methods::{EditApply, EditGet, EditList, EditMatch, EditParse, EditPropose, EditRedo, EditUndo};
+use paird_edit::{CloseMatch, FileChange, Parsed, Parser, Proposal, Seen, Snapshot};
+use paird_protocol::methods::{EditApply, EditGet, EditList, EditMatch, EditParse, EditPropose, EditRedo, EditResolve, EditUndo};
 use paird_protocol::{
-    AppliedEdit, BlockMatch, EditApplyResult, EditBlock, EditGetResult, EditListResult, EditMatchParams, EditMatchResult, EditParseResult,
-    EditProposeParams, EditProposeResult, EditUndoParams, ErrorKind,
+    AppliedEdit, BlockMatch, EditApplyResult, EditFormat, EditGetResult, EditListResult, EditMatchParams, EditMatchResult, EditParseResult,
+    EditProposeParams, EditProposeResult, EditResolveParams, EditResolveResult, EditUndoParams, ErrorKind,
 };
 
 use super::{Daemon, Fault, Module, from_wire, method, session, to_wire};
 use crate::session::{
-    EditEntry, EditId, EditStatus, Error, Landed, Order, Refused, Session, TurnId, What, Which, edit_entry, propose, scope, unified,
+    EditEntry, EditId, EditStatus, Error, Landed, Order, Refused, Session, TurnId, Verdicts, What, Which, edit_entry, propose, resolve,
+    scope, unified,
 };
 
 pub(super) fn register(module: &mut Module) -> Result<(), RegisterMethodError> {
     method::<EditParse, _, _>(module, |_, _, params| async move {
         let parsed = paird_edit::parse(from_wire::format(params.format), &params.text);
-        let block = |b: paird_edit::Block| EditBlock { block: b.index, path: b.path, search: b.search, replace: b.replace, line: b.line };
         Ok(EditParseResult {
-            blocks: parsed.blocks.into_iter().map(block).collect(),
+            blocks: parsed.blocks.into_iter().map(to_wire::block).collect(),
             shell_commands: parsed.shell_commands,
             problems: parsed.problems.iter().map(to_wire::problem).collect(),
         })
@@ -63,6 +63,7 @@ pub(super) fn register(module: &mut Module) -> Result<(), RegisterMethodError> {
             None => apply_loose(&daemon, &ids).await,
         }
     })?;
+    method::<EditResolve, _, _>(module, |daemon, _, params| async move { resolved(&daemon, params).await })?;
     method::<EditUndo, _, _>(module, |daemon, _, params| async move { flip(&daemon, params, EditStatus::Undone).await })?;
     method::<EditRedo, _, _>(module, |daemon, _, params| async move { flip(&daemon, params, EditStatus::Applied).await })
 }
@@ -72,10 +73,17 @@ pub(super) async fn blocking<T: Send + 'static>(job: impl FnOnce() -> Result<T, 
     tokio::task::spawn_blocking(job).await.map_err(|error| Fault::internal(format!("the job broke off: {error}")))?
 }
 
+/// A reply with the names of the chat's files, which are paths whatever they look like.
+fn parsed(format: EditFormat, text: &str, files: &[RepoPath]) -> Parsed {
+    let mut parser = Parser::new(from_wire::format(format)).with_known(files);
+    parser.push(text);
+    parser.finish()
+}
+
 fn matched(daemon: &Daemon, params: EditMatchParams) -> Result<EditMatchResult, Fault> {
     let files = from_wire::paths(&params.files.unwrap_or_default())?;
-    let scope = scope(&files, &[]);
-    let parsed = paird_edit::parse(from_wire::format(params.format), &params.text);
+    let scope = scope(&files, &[], CloseMatch::Apply);
+    let parsed = parsed(params.format, &params.text, &files);
     let given = params.contents.unwrap_or_default();
     let stand_ins = from_wire::paths(&given.keys().cloned().collect::<Vec<_>>())?;
     let on_disk: BTreeSet<RepoPath> = paird_edit::wanted_paths(&parsed, &scope).into_iter().filter(|p| !stand_ins.contains(p)).collect();
@@ -123,15 +131,16 @@ async fn proposed(daemon: &Daemon, params: EditProposeParams) -> Result<EditProp
         None => None,
     };
     let mut files = from_wire::paths(&params.files.unwrap_or_default())?;
-    let mut read_only = Vec::new();
+    let (mut read_only, mut close_match) = (Vec::new(), CloseMatch::Apply);
     if let Some(session) = &session {
-        let (chat, kept) = session.call(|o| (o.state.files.clone(), o.state.read_only.clone())).await?;
+        let chat;
+        (chat, read_only, close_match) =
+            session.call(|o| (o.state.files.clone(), o.state.read_only.clone(), o.state.settings.close_match)).await?;
         files.extend(chat);
-        read_only = kept;
     }
-    let parsed = paird_edit::parse(from_wire::format(params.format), &params.text);
+    let parsed = parsed(params.format, &params.text, &files);
     let (tree, blocks) = (daemon.tree.clone(), parsed.blocks);
-    let proposal = blocking(move || Ok(propose(&tree, blocks, &scope(&files, &read_only), false)?)).await?;
+    let proposal = blocking(move || Ok(propose(&tree, blocks, &scope(&files, &read_only, close_match), false)?)).await?;
     let failed = proposal.failed.iter().map(to_wire::failed).collect();
     let edits: Vec<EditEntry> = proposal.edits.into_iter().map(|e| edit_entry(e, None)).collect();
     let wire = edits.iter().map(to_wire::edit).collect();
@@ -165,11 +174,67 @@ async fn difference(daemon: &Daemon, edit: &EditEntry) -> Result<String, Fault> 
     let (tree, edit) = (daemon.tree.clone(), edit.clone());
     blocking(move || {
         let files = [edit.path.clone()];
-        let Proposal { edits, .. } = propose(&tree, edit.blocks, &scope(&files, &[]), true)?;
+        let Proposal { edits, .. } = propose(&tree, edit.blocks, &scope(&files, &[], CloseMatch::Apply), true)?;
         let change = |e: paird_edit::Edit| unified(&FileChange { path: e.path, before: e.before, after: e.after });
         Ok(edits.into_iter().map(change).collect())
     })
     .await
+}
+
+/// Decides about single hunks of a proposal: the accepted ones are written now, in one write.
+async fn resolved(daemon: &Daemon, params: EditResolveParams) -> Result<EditResolveResult, Fault> {
+    let id = EditId(params.edit_id.clone());
+    let verdicts = from_wire::verdicts(params)?;
+    let session = match daemon.loose.get(daemon.now_ms(), &id) {
+        Some(edit) => return resolve_loose(daemon, &edit, &verdicts).await,
+        None => daemon.sessions.of_edit(&id).await?,
+    };
+    let (order, resolved, scope) = session.call(move |o| o.to_resolve(&id, &verdicts)).await??;
+    let landed = match resolved.accepted.clone() {
+        Some(edit) => {
+            let lane = daemon.lane.clone();
+            Some(land(session.clone(), async move { lane.apply(order, vec![edit], scope).await }).await?)
+        }
+        None => None,
+    };
+    let edit = resolved.edit.clone();
+    let edit = session.call(move |o| o.resolved(resolved).map(|()| o.state.edit(&edit).map(to_wire::edit))).await??;
+    Ok(answer(edit, landed.as_ref(), daemon.events.seq()))
+}
+
+async fn resolve_loose(daemon: &Daemon, edit: &EditEntry, verdicts: &Verdicts) -> Result<EditResolveResult, Fault> {
+    let now = daemon.now_ms();
+    if edit.status != EditStatus::Proposed {
+        return Err(Fault::new(ErrorKind::InvalidParams, format!("edit {} is no proposal any more", edit.id))
+            .hint("edit/list shows the state of each edit"));
+    }
+    let resolved = resolve(edit, verdicts)?;
+    let mut landed = None;
+    if let Some(accepted) = resolved.accepted.clone() {
+        let files: Vec<RepoPath> = accepted.paths().cloned().collect();
+        let order = Order { session: None, turn: None, commit: None };
+        let done = daemon.lane.apply(order, vec![accepted.clone()], scope(&files, &[], CloseMatch::Apply)).await?;
+        if accepted.id != edit.id {
+            daemon.loose.keep(now, std::slice::from_ref(&accepted));
+        }
+        daemon.loose.set(now, std::slice::from_ref(&accepted.id), EditStatus::Applied, done.write.as_ref());
+        if let Some(write) = done.write.clone() {
+            daemon.lane.settle(write).await;
+        }
+        landed = Some(done);
+    } else if resolved.rest.is_none() {
+        daemon.loose.set(now, std::slice::from_ref(&edit.id), EditStatus::Rejected, None);
+    }
+    if let Some((hunks, blocks)) = resolved.rest {
+        daemon.loose.narrow(now, &edit.id, &hunks, &blocks);
+    }
+    Ok(answer(daemon.loose.get(now, &edit.id).as_ref().map(to_wire::edit), landed.as_ref(), daemon.events.seq()))
+}
+
+fn answer(edit: Option<paird_protocol::Edit>, landed: Option<&Landed>, seq: u64) -> EditResolveResult {
+    let done = landed.map(|landed| applied(landed, seq));
+    let (applied, commit) = done.map_or((Vec::new(), None), |done| (done.applied, done.commit));
+    EditResolveResult { edit, applied, commit, seq }
 }
 
 async fn apply_loose(daemon: &Daemon, ids: &[EditId]) -> Result<EditApplyResult, Fault> {
@@ -181,7 +246,7 @@ async fn apply_loose(daemon: &Daemon, ids: &[EditId]) -> Result<EditApplyResult,
     }
     let files: Vec<RepoPath> = edits.iter().map(|e| e.path.clone()).collect();
     let order = Order { session: None, turn: None, commit: None };
-    let landed = daemon.lane.apply(order, edits, scope(&files, &[])).await?;
+    let landed = daemon.lane.apply(order, edits, scope(&files, &[], CloseMatch::Apply)).await?;
     daemon.loose.set(now, ids, EditStatus::Applied, landed.write.as_ref());
     if let Some(write) = landed.write.clone() {
         daemon.lane.settle(write).await;
@@ -222,7 +287,7 @@ async fn flip_loose(daemon: &Daemon, ids: &[EditId], to: EditStatus) -> Result<E
             return Err(Fault::new(ErrorKind::InvalidParams, format!("edit {id} is not in a state to change back"))
                 .hint("edit/list shows the state of each edit"));
         };
-        flips.push(crate::session::Flip { edit: id.clone(), path: edit.path, write });
+        flips.push(crate::session::Flip { edit: id.clone(), paths: edit.paths().cloned().collect(), write });
     }
     let landed = daemon.lane.flip(Order { session: None, turn: None, commit: None }, flips, to).await?;
     daemon.loose.set(now, ids, to, None);

@@ -6,7 +6,7 @@ use paird_base::RepoPath;
 use paird_protocol as wire;
 
 use super::{Daemon, Fault};
-use crate::session::{ApplyMode, CommitMode, DirtyCommits, Error, Mode, Models, OnPartial, Selection, SettingsPatch};
+use crate::session::{ApplyMode, CommitMode, DirtyCommits, Error, Mode, Models, OnPartial, Selection, SettingsPatch, Verdicts};
 
 /// Settings, and the chat's files beside them.
 pub(super) struct Given {
@@ -31,8 +31,6 @@ pub(super) fn given(daemon: &Daemon, mut params: wire::SessionNewParams) -> Resu
 }
 
 fn settings(params: wire::SessionNewParams) -> SettingsPatch {
-    // Diff is the only format there is, so there is nothing to choose yet.
-    let (Some(wire::EditFormat::Diff) | None) = params.edit_format;
     SettingsPatch {
         mode: params.mode.map(|mode| match mode {
             wire::Mode::Code => Mode::Code,
@@ -41,6 +39,7 @@ fn settings(params: wire::SessionNewParams) -> SettingsPatch {
         model: params.model,
         weak_model: params.weak_model,
         editor_model: params.editor_model,
+        edit_format: params.edit_format.map(format),
         commit_mode: params.commit_mode.map(|mode| match mode {
             wire::CommitMode::Auto => CommitMode::Auto,
             wire::CommitMode::None => CommitMode::None,
@@ -58,6 +57,11 @@ fn settings(params: wire::SessionNewParams) -> SettingsPatch {
             wire::DirtyCommits::Overlap => DirtyCommits::Overlap,
             wire::DirtyCommits::Always => DirtyCommits::Always,
             wire::DirtyCommits::Never => DirtyCommits::Never,
+        }),
+        close_match: params.close_match.map(|mode| match mode {
+            wire::CloseMatch::Apply => paird_edit::CloseMatch::Apply,
+            wire::CloseMatch::Hold => paird_edit::CloseMatch::Hold,
+            wire::CloseMatch::Off => paird_edit::CloseMatch::Off,
         }),
     }
 }
@@ -93,8 +97,28 @@ pub(super) fn selection(selection: wire::Selection) -> Result<Selection, Fault> 
     Ok(Selection { path: RepoPath::parse(&path).map_err(Error::from)?, start_line, end_line })
 }
 
+/// Hunks by the number of their block, which their ids end with.
+pub(super) fn verdicts(params: wire::EditResolveParams) -> Result<Verdicts, Fault> {
+    let block = |hunk: &str| {
+        let number = hunk.strip_prefix(&params.edit_id).and_then(|rest| rest.strip_prefix('.')).and_then(|rest| rest.parse().ok());
+        number.ok_or_else(|| {
+            Fault::new(wire::ErrorKind::NotFound, format!("edit {} has no hunk {hunk:?}", params.edit_id)).hint("edit/get shows its hunks")
+        })
+    };
+    let all = |hunks: &Option<Vec<String>>| hunks.iter().flatten().map(|hunk| block(hunk)).collect::<Result<Vec<usize>, _>>();
+    let replace = params.replace.iter().flatten().map(|r| Ok::<_, Fault>((block(&r.hunk_id)?, r.text.clone())));
+    Ok(Verdicts { accept: all(&params.accept)?, reject: all(&params.reject)?, replace: replace.collect::<Result<_, _>>()? })
+}
+
 pub(super) const fn format(format: wire::EditFormat) -> paird_edit::Format {
     match format {
         wire::EditFormat::Diff => paird_edit::Format::Diff,
+        wire::EditFormat::DiffFenced => paird_edit::Format::DiffFenced,
+        wire::EditFormat::Whole => paird_edit::Format::Whole,
+        wire::EditFormat::Udiff => paird_edit::Format::Udiff,
+        wire::EditFormat::Patch => paird_edit::Format::Patch,
+        wire::EditFormat::EditorDiff => paird_edit::Format::EditorDiff,
+        wire::EditFormat::EditorDiffFenced => paird_edit::Format::EditorDiffFenced,
+        wire::EditFormat::EditorWhole => paird_edit::Format::EditorWhole,
     }
 }

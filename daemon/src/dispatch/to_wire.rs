@@ -5,8 +5,8 @@ use paird_protocol as wire;
 
 use super::fault;
 use crate::session::{
-    About, ApplyMode, Commit, CommitMode, DirtyCommits, EditEntry, EditStatus, Event, Failure, Happening, LineChange, Mode, OnPartial,
-    Outcome, Question, Report, Session, SessionId, SessionState, Settings, Turn, TurnId, TurnPhase, Usage,
+    About, ApplyMode, Commit, CommitMode, DirtyCommits, EditEntry, EditId, EditStatus, Event, Failure, Happening, LineChange, Mode,
+    OnPartial, Outcome, Question, Report, Session, SessionId, SessionState, Settings, Turn, TurnId, TurnPhase, Usage,
 };
 
 pub(super) fn names(paths: &[RepoPath]) -> Vec<String> {
@@ -22,7 +22,7 @@ pub(super) fn settings(s: &Settings) -> wire::Settings {
         model: s.model.clone(),
         weak_model: s.weak_model.clone(),
         editor_model: s.editor_model.clone(),
-        edit_format: wire::EditFormat::Diff,
+        edit_format: format(s.edit_format),
         commit_mode: match s.commit_mode {
             CommitMode::Auto => wire::CommitMode::Auto,
             CommitMode::None => wire::CommitMode::None,
@@ -41,6 +41,24 @@ pub(super) fn settings(s: &Settings) -> wire::Settings {
             DirtyCommits::Always => wire::DirtyCommits::Always,
             DirtyCommits::Never => wire::DirtyCommits::Never,
         },
+        close_match: match s.close_match {
+            paird_edit::CloseMatch::Apply => wire::CloseMatch::Apply,
+            paird_edit::CloseMatch::Hold => wire::CloseMatch::Hold,
+            paird_edit::CloseMatch::Off => wire::CloseMatch::Off,
+        },
+    }
+}
+
+const fn format(format: paird_edit::Format) -> wire::EditFormat {
+    match format {
+        paird_edit::Format::Diff => wire::EditFormat::Diff,
+        paird_edit::Format::DiffFenced => wire::EditFormat::DiffFenced,
+        paird_edit::Format::Whole => wire::EditFormat::Whole,
+        paird_edit::Format::Udiff => wire::EditFormat::Udiff,
+        paird_edit::Format::Patch => wire::EditFormat::Patch,
+        paird_edit::Format::EditorDiff => wire::EditFormat::EditorDiff,
+        paird_edit::Format::EditorDiffFenced => wire::EditFormat::EditorDiffFenced,
+        paird_edit::Format::EditorWhole => wire::EditFormat::EditorWhole,
     }
 }
 
@@ -130,15 +148,27 @@ pub(super) fn edit(e: &EditEntry) -> wire::Edit {
         outside_chat: e.outside_chat,
         creates: e.creates,
         redirected_from: e.redirected_from.as_ref().map(ToString::to_string),
-        hunks: e.hunks.iter().enumerate().map(|(n, h)| hunk(&e.id.0, n, h)).collect(),
+        hunks: e.hunks.iter().map(|h| hunk(&e.id, h)).collect(),
+        suspicious: e.suspicious.clone(),
         turn_id: e.turn.as_ref().map(ToString::to_string),
         commit: e.commit.clone(),
     }
 }
 
-fn hunk(edit: &str, number: usize, h: &paird_edit::Hunk) -> wire::Hunk {
+pub(super) fn block(b: paird_edit::Block) -> wire::EditBlock {
+    let (op, to_path) = match b.kind {
+        paird_edit::BlockKind::Replace => (wire::BlockOp::Replace, None),
+        paird_edit::BlockKind::Add => (wire::BlockOp::Add, None),
+        paird_edit::BlockKind::Whole { .. } => (wire::BlockOp::Whole, None),
+        paird_edit::BlockKind::Delete => (wire::BlockOp::Delete, None),
+        paird_edit::BlockKind::Move { to } => (wire::BlockOp::Move, Some(to)),
+    };
+    wire::EditBlock { block: b.index, path: b.path, op, to_path, search: b.search, replace: b.replace, anchors: b.anchors, line: b.line }
+}
+
+fn hunk(edit: &EditId, h: &paird_edit::Hunk) -> wire::Hunk {
     wire::Hunk {
-        hunk_id: format!("{edit}.{number}"),
+        hunk_id: format!("{edit}.{}", h.block),
         block: h.block,
         rung: rung(h.rung),
         start_line: h.start_line,
@@ -152,8 +182,12 @@ pub(super) const fn rung(rung: paird_edit::Rung) -> wire::Rung {
         paird_edit::Rung::Exact => wire::Rung::Exact,
         paird_edit::Rung::Trailing => wire::Rung::Trailing,
         paird_edit::Rung::Indent => wire::Rung::Indent,
+        paird_edit::Rung::BlankEdges => wire::Rung::BlankEdges,
+        paird_edit::Rung::Elision => wire::Rung::Elision,
         paird_edit::Rung::Already => wire::Rung::Already,
+        paird_edit::Rung::Close => wire::Rung::Close,
         paird_edit::Rung::Create => wire::Rung::Create,
+        paird_edit::Rung::Whole => wire::Rung::Whole,
     }
 }
 
@@ -199,6 +233,7 @@ pub(super) fn question(q: &Question) -> wire::Question {
         kind: match q.about {
             About::CreateFile { .. } => wire::QuestionKind::CreateFile,
             About::EditOutsideChat { .. } => wire::QuestionKind::EditOutsideChat,
+            About::SuspiciousEdit { .. } => wire::QuestionKind::SuspiciousEdit,
             About::ApplyPartial { .. } => wire::QuestionKind::ApplyPartial,
         },
         prompt: q.about.prompt(),
@@ -224,7 +259,9 @@ pub(super) fn body(what: &Happening) -> wire::EventBody {
         Happening::TurnFinished(r) => wire::EventBody::TurnFinished { report: Box::new(report(r)) },
         Happening::ReplyDelta { offset, text } => wire::EventBody::ReplyDelta { offset: *offset, text: text.clone() },
         Happening::ReasoningDelta { offset, text } => wire::EventBody::ReasoningDelta { offset: *offset, text: text.clone() },
-        Happening::EditProposed { edit, path } => wire::EventBody::EditProposed { edit_id: edit.to_string(), path: path.to_string() },
+        Happening::EditProposed { edit, path, block } => {
+            wire::EventBody::EditProposed { edit_id: edit.to_string(), path: path.to_string(), block: *block }
+        }
         Happening::EditApplied { edit, path, changes } => {
             wire::EventBody::EditApplied { edit_id: edit.to_string(), path: path.to_string(), changes: lines(changes) }
         }

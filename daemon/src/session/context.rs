@@ -4,11 +4,12 @@
 use std::collections::BTreeMap;
 
 use paird_base::{Content, RepoPath};
+use paird_edit::{Format, choose_fence};
 use paird_provider::{Message, MessageRole as Role};
 
 use super::entry::Selection;
-use super::prompts;
-use super::settings::Mode;
+use super::prompts::{self, FormatPrompt};
+use super::settings::{Mode, Settings};
 use super::state::Exchange;
 use super::tree::Tree;
 
@@ -19,6 +20,7 @@ pub(super) type Shown = Result<Content, String>;
 #[derive(Debug, Clone)]
 pub(super) struct Context {
     pub mode: Mode,
+    pub format: Format,
     pub read_only: Vec<(RepoPath, Shown)>,
     pub files: Vec<(RepoPath, Shown)>,
     /// Files with edits of this turn that are not yet written; shown in place of the disk's.
@@ -31,20 +33,30 @@ pub(super) struct Context {
 
 impl Context {
     /// Reads the chat's files as they are now.
-    pub(super) fn read(tree: &Tree, mode: Mode, files: &[RepoPath], read_only: &[RepoPath]) -> Self {
+    pub(super) fn read(tree: &Tree, settings: &Settings, files: &[RepoPath], read_only: &[RepoPath]) -> Self {
         let read = |paths: &[RepoPath]| paths.iter().map(|p| (p.clone(), tree.content(p))).collect();
-        Self { mode, read_only: read(read_only), files: read(files), overlay: BTreeMap::new(), history: Vec::new(), asked: String::new() }
+        let (mode, format) = (settings.mode, settings.edit_format);
+        Self {
+            mode,
+            format,
+            read_only: read(read_only),
+            files: read(files),
+            overlay: BTreeMap::new(),
+            history: Vec::new(),
+            asked: String::new(),
+        }
     }
 
     /// The messages, roles alternating after the system message, the last one the user's.
     #[must_use]
     pub(super) fn messages(&self) -> Vec<Message> {
-        let mut messages = vec![Message::new(Role::System, self.system())];
+        let taught = (self.mode == Mode::Code).then(|| FormatPrompt::of(self.format).fenced(choose_fence(self.texts())));
+        let system = taught.as_ref().map_or_else(|| prompts::ASK.to_owned(), |taught| format!("{}\n\n{}", taught.how, taught.rules));
+        let mut messages = vec![Message::new(Role::System, system)];
         let mut say = |role, text: String| messages.push(Message::new(role, text));
-        if self.mode == Mode::Code {
-            let (user, assistant) = prompts::EXAMPLE_DIFF;
-            say(Role::User, user.to_owned());
-            say(Role::Assistant, assistant.to_owned());
+        if let Some(FormatPrompt { example: [user, assistant], .. }) = &taught {
+            say(Role::User, user.clone());
+            say(Role::Assistant, assistant.clone());
             say(Role::User, prompts::EXAMPLE_OVER.to_owned());
             say(Role::Assistant, prompts::ACK.to_owned());
         }
@@ -63,16 +75,15 @@ impl Context {
         };
         say(Role::User, files);
         say(Role::Assistant, prompts::ACK.to_owned());
-        let reminder = if self.mode == Mode::Code { format!("\n\n{}", prompts::RULES_DIFF) } else { String::new() };
+        let reminder = taught.map_or_else(String::new, |taught| format!("\n\n{}", taught.rules));
         say(Role::User, format!("{}{reminder}", self.asked));
         messages
     }
 
-    fn system(&self) -> String {
-        match self.mode {
-            Mode::Code => format!("{}\n\n{}", prompts::CODE_DIFF, prompts::RULES_DIFF),
-            Mode::Ask => prompts::ASK.to_owned(),
-        }
+    /// The texts that are shown, as far as they are text.
+    fn texts(&self) -> impl Iterator<Item = &str> {
+        let shown = self.read_only.iter().chain(&self.files).filter_map(|(_, shown)| shown.as_ref().ok());
+        shown.chain(self.overlay.values()).filter_map(|content| std::str::from_utf8(&content.bytes).ok())
     }
 
     /// The chat's files, then new files of this turn that are in no listing yet.
@@ -157,6 +168,7 @@ mod tests {
         for mode in [Mode::Code, Mode::Ask] {
             let context = Context {
                 mode,
+                format: Format::Diff,
                 read_only: vec![(path.clone(), Err("is not there".to_owned()))],
                 files: vec![(path.clone(), Ok(Content::new(*b"no line end", 0o644)))],
                 overlay: BTreeMap::new(),

@@ -56,6 +56,12 @@ pub enum Entry {
     Edits {
         edits: Vec<EditEntry>,
     },
+    /// What is left of a proposal after a person decided about some of its hunks.
+    Narrowed {
+        edit: EditId,
+        hunks: Vec<Hunk>,
+        blocks: Vec<Block>,
+    },
     EditsAre {
         edits: Vec<EditId>,
         status: EditStatus,
@@ -120,11 +126,28 @@ pub struct EditEntry {
     pub redirected_from: Option<RepoPath>,
     pub hunks: Vec<Hunk>,
     pub blocks: Vec<Block>,
+    /// What a person should look at before it is written.
+    #[serde(default)]
+    pub suspicious: Vec<String>,
+    /// A close match is among its places, and those are to wait for a person.
+    #[serde(default)]
+    pub held: bool,
     /// The write record that holds its file before and after, once it was applied.
     pub write: Option<RecordId>,
     /// Hash of the commit that holds it.
     #[serde(default)]
     pub commit: Option<String>,
+}
+
+impl EditEntry {
+    /// The file, and of a move its new name too.
+    pub fn paths(&self) -> impl Iterator<Item = &RepoPath> {
+        let to = match &self.op {
+            Op::Move { to } => Some(to),
+            Op::Add | Op::Modify | Op::Delete => None,
+        };
+        std::iter::once(&self.path).chain(to)
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

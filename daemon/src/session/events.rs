@@ -19,25 +19,66 @@ use paird_base::RepoPath;
 /// What happened.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Happening {
-    TurnStarted { text: String },
-    TurnPhase { phase: TurnPhase, detail: Option<String> },
+    TurnStarted {
+        text: String,
+    },
+    TurnPhase {
+        phase: TurnPhase,
+        detail: Option<String>,
+    },
     TurnFinished(Box<Report>),
-    ReplyDelta { offset: usize, text: String },
-    ReasoningDelta { offset: usize, text: String },
-    EditProposed { edit: EditId, path: RepoPath },
-    EditApplied { edit: EditId, path: RepoPath, changes: Vec<LineChange> },
-    EditRejected { edit: EditId, path: RepoPath },
-    EditSuperseded { edit: EditId, path: RepoPath },
-    EditUndone { edit: EditId, path: RepoPath, changes: Vec<LineChange> },
+    ReplyDelta {
+        offset: usize,
+        text: String,
+    },
+    ReasoningDelta {
+        offset: usize,
+        text: String,
+    },
+    /// With a block: found in a reply that is still coming.
+    EditProposed {
+        edit: EditId,
+        path: RepoPath,
+        block: Option<usize>,
+    },
+    EditApplied {
+        edit: EditId,
+        path: RepoPath,
+        changes: Vec<LineChange>,
+    },
+    EditRejected {
+        edit: EditId,
+        path: RepoPath,
+    },
+    EditSuperseded {
+        edit: EditId,
+        path: RepoPath,
+    },
+    EditUndone {
+        edit: EditId,
+        path: RepoPath,
+        changes: Vec<LineChange>,
+    },
     EditFailed(paird_edit::Failed),
     CommitCreated(Commit),
     CommitUndone(Commit),
-    CommitFailed { paths: Vec<RepoPath>, reason: String },
-    ContextChanged { files: Vec<RepoPath>, read_only: Vec<RepoPath> },
+    CommitFailed {
+        paths: Vec<RepoPath>,
+        reason: String,
+    },
+    ContextChanged {
+        files: Vec<RepoPath>,
+        read_only: Vec<RepoPath>,
+    },
     QuestionAsked(Question),
-    QuestionAnswered { question: QuestionId, option: String },
+    QuestionAnswered {
+        question: QuestionId,
+        option: String,
+    },
     UsageUpdated(Usage),
-    Notice { message: String },
+    Notice {
+        message: String,
+    },
 }
 
 /// Lines of a file that were replaced, in the file before and with the text that stands there now.

@@ -17,22 +17,22 @@ pub(super) fn plan(tree: &Tree, journal: &Journal, flips: &[Flip], to: EditStatu
     let mut disk = BTreeMap::new();
     let mut conflicts = Vec::new();
     let mut made_dirs = Vec::new();
-    for flip in flips {
-        if !now.contains_key(&flip.path) {
-            let found = on_disk(tree, &flip.path)?;
-            disk.insert(flip.path.clone(), found.clone());
-            now.insert(flip.path.clone(), found);
+    for (write, path) in flips.iter().flat_map(|flip| flip.paths.iter().map(|path| (&flip.write, path))) {
+        if !now.contains_key(path) {
+            let found = on_disk(tree, path)?;
+            disk.insert(path.clone(), found.clone());
+            now.insert(path.clone(), found);
         }
-        let change = recorded(journal, &flip.write, &flip.path)?;
+        let change = recorded(journal, write, path)?;
         if to == EditStatus::Undone && change.before.is_none() {
-            let above = |dir: &&RepoPath| flip.path.as_str().strip_prefix(dir.as_str()).is_some_and(|rest| rest.starts_with('/'));
-            made_dirs.extend(journal.load(&flip.write)?.made_dirs().iter().filter(above).cloned());
+            let above = |dir: &&RepoPath| path.as_str().strip_prefix(dir.as_str()).is_some_and(|rest| rest.starts_with('/'));
+            made_dirs.extend(journal.load(write)?.made_dirs().iter().filter(above).cloned());
         }
         let (from, into) = if to == EditStatus::Undone { (change.after, change.before) } else { (change.before, change.after) };
-        if now.get(&flip.path) == Some(&from) {
-            now.insert(flip.path.clone(), into);
+        if now.get(path) == Some(&from) {
+            now.insert(path.clone(), into);
         } else {
-            conflicts.push(flip.path.clone());
+            conflicts.push(path.clone());
         }
     }
     if !conflicts.is_empty() {

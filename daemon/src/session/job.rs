@@ -69,7 +69,8 @@ impl<E: Into<Error>> From<E> for Refused {
 #[derive(Debug, Clone)]
 pub struct Flip {
     pub edit: EditId,
-    pub path: RepoPath,
+    /// The file, and of a move its new name too.
+    pub paths: Vec<RepoPath>,
     pub write: RecordId,
 }
 

@@ -148,7 +148,7 @@ impl Worker {
             Job::Apply { order, edits, scope } => self.apply(&order, &edits, &scope),
             Job::Flip { order, flips, to } => {
                 let plan = super::flip::plan(&self.tree, &self.journal, &flips, to)?;
-                let edits = flips.into_iter().map(|f| (f.edit, f.path)).collect();
+                let edits = flips.into_iter().filter_map(|f| Some((f.edit, f.paths.into_iter().next()?))).collect();
                 Ok(self.carry_out(&plan, Intent { order, what: What::Flip { edits, to } })?)
             }
             Job::UndoCommit { order, commit, edits, to } => {

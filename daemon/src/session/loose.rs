@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use paird_base::limits::{LOOSE_PROPOSAL_AGE, LOOSE_PROPOSALS_MAX};
 
-use paird_edit::RecordId;
+use paird_edit::{Block, Hunk, RecordId};
 
 use super::entry::{EditEntry, EditStatus};
 use super::ids::EditId;
@@ -40,6 +40,14 @@ impl Loose {
     #[must_use]
     pub fn get(&self, now_ms: u64, id: &EditId) -> Option<EditEntry> {
         self.edits(now_ms).iter().find(|(_, e)| e.id == *id).map(|(_, e)| e.clone())
+    }
+
+    /// Leaves of a proposal what is undecided.
+    pub fn narrow(&self, now_ms: u64, id: &EditId, hunks: &[Hunk], blocks: &[Block]) {
+        for (_, edit) in self.edits(now_ms).iter_mut().filter(|(_, e)| e.id == *id) {
+            edit.hunks = hunks.to_vec();
+            edit.blocks = blocks.to_vec();
+        }
     }
 
     /// Notes what the write lane did with them.

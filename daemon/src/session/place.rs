@@ -1,7 +1,7 @@
 //! From waiting blocks to a checked plan, on the files as they are now.
 
 use paird_base::RepoPath;
-use paird_edit::{Block, Edit, Parsed, Plan, Proposal, Scope};
+use paird_edit::{Block, CloseMatch, Edit, Parsed, Plan, Proposal, Scope};
 
 use super::entry::{EditEntry, EditStatus};
 use super::error::Error;
@@ -37,15 +37,15 @@ pub fn propose(tree: &Tree, blocks: Vec<Block>, scope: &Scope, asked: bool) -> R
     let let_pass = if asked { &wanted } else { &scope.chat_files };
     let mut refused = tree.refused(&wanted, let_pass)?;
     refused.extend(scope.refused.clone());
-    let scope = Scope { chat_files: scope.chat_files.clone(), refused };
+    let scope = Scope { refused, ..scope.clone() };
     Ok(paird_edit::propose(&parsed, &tree.snapshot(wanted)?, &scope))
 }
 
 /// What a reply may touch in a chat: its files and new ones, but never those that are for reading.
 #[must_use]
-pub fn scope(files: &[RepoPath], read_only: &[RepoPath]) -> Scope {
+pub fn scope(files: &[RepoPath], read_only: &[RepoPath], close_match: CloseMatch) -> Scope {
     let reason = |path: &RepoPath| (path.clone(), format!("{path} is in the chat for reading only"));
-    Scope { chat_files: files.iter().cloned().collect(), refused: read_only.iter().map(reason).collect() }
+    Scope { chat_files: files.iter().cloned().collect(), refused: read_only.iter().map(reason).collect(), close_match }
 }
 
 /// A new edit of a session.
@@ -62,6 +62,8 @@ pub fn entry(edit: Edit, turn: Option<&TurnId>) -> EditEntry {
         redirected_from: edit.redirected_from,
         hunks: edit.hunks,
         blocks: edit.blocks,
+        suspicious: edit.suspicious,
+        held: edit.held,
         write: None,
         commit: None,
     }

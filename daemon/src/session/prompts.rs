@@ -1,50 +1,79 @@
 //! What is said to the model, apart from the person's words and files. Short: small models follow few rules.
 
-/// The system message of a turn that edits.
-pub(super) const CODE_DIFF: &str = "\
+mod diff;
+mod patch;
+mod udiff;
+mod whole;
+
+use paird_edit::{FencePair, Format};
+
+/// How an edit format is taught: part of the system message, an example exchange, and rules that are repeated at the end,
+/// where attention is highest. Fences stand as three backticks; where a chat file holds such lines, [`FormatPrompt::fenced`]
+/// puts longer ones in their place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct FormatPrompt {
+    pub how: String,
+    pub rules: String,
+    pub example: [String; 2],
+}
+
+/// One format's texts as its file has them.
+struct Lesson {
+    how: &'static str,
+    rules: &'static str,
+    /// The assistant's side; what the user asks is the same for all formats.
+    example: &'static str,
+}
+
+const EXAMPLE_ASKED: &str = "In show.py, print the sum instead of the list.";
+
+/// For the editor half of an architect turn: the plan is made, only the edits are wanted.
+const EDITOR: &str = "\
+You are a careful programmer who writes down the changes that a colleague describes, exactly as described and nothing else.
+Do not explain.";
+
+const CODE: &str = "\
 You are a careful programmer who edits files of one repository for a colleague.
-Answer their request. Explain in a sentence or two, then write every change as a SEARCH/REPLACE block:
+Answer their request. Explain in a sentence or two, then write every change in the form below.";
 
-the file's path alone on a line, then a fence of backticks, then
+impl FormatPrompt {
+    pub(super) fn of(format: Format) -> Self {
+        let lesson = match format {
+            Format::Diff | Format::EditorDiff => diff::ABOVE_THE_FENCE,
+            Format::DiffFenced | Format::EditorDiffFenced => diff::INSIDE_THE_FENCE,
+            Format::Whole | Format::EditorWhole => whole::LESSON,
+            Format::Udiff => udiff::LESSON,
+            Format::Patch => patch::LESSON,
+        };
+        let who = if format.is_editor() { EDITOR } else { CODE };
+        Self {
+            how: format!("{who}\n\n{}", lesson.how),
+            rules: lesson.rules.to_owned(),
+            example: [EXAMPLE_ASKED.to_owned(), lesson.example.to_owned()],
+        }
+    }
 
-<<<<<<< SEARCH
-the lines as they are in the file now
-=======
-the lines that shall stand in their place
->>>>>>> REPLACE
-
-and the closing fence.";
-
-/// The rules of the edit format: part of the system message, and repeated at the end where attention is highest.
-pub(super) const RULES_DIFF: &str = "\
-Rules for SEARCH/REPLACE blocks:
-- The path is relative to the top of the repository, exactly as shown above the file's text.
-- SEARCH holds whole lines, copied letter for letter from the file, with their indentation, comments and blank lines.
-- SEARCH must be found exactly once in the file: take in enough lines to make it unique, and no more than you need.
-- A new file has an empty SEARCH part.
-- Never write \"...\" or \"rest of the code\" in place of lines. To move code, delete it in one block and insert it in another.
-- Several changes to one file are several blocks, in any order.
-- Only edit files whose text you have been shown, or new ones. If you need to see another file, name it and stop.";
+    /// The same with this fence: a text's opening fences come first and third, its closing ones second and fourth.
+    pub(super) fn fenced(self, fence: FencePair) -> Self {
+        let put = |text: String| {
+            let mut parts = text.split("```");
+            let mut put = parts.next().unwrap_or_default().to_owned();
+            for (nth, part) in parts.enumerate() {
+                put.push_str(if nth % 2 == 0 { fence.open } else { fence.close });
+                // A tag takes no language.
+                put.push_str(if nth % 2 == 0 && fence.open != fence.close { part.trim_start_matches(char::is_alphabetic) } else { part });
+            }
+            put
+        };
+        let [asked, answered] = self.example;
+        Self { how: put(self.how), rules: put(self.rules), example: [asked, put(answered)] }
+    }
+}
 
 /// The system message of a turn that only answers.
 pub(super) const ASK: &str = "\
 You are a careful programmer who answers a colleague's questions about the files of one repository.
 Answer in prose and short code snippets. Nothing you write is applied to the files.";
-
-/// An example exchange for the edit format, the user's side and the assistant's.
-pub(super) const EXAMPLE_DIFF: (&str, &str) = (
-    "In show.py, print the sum instead of the list.",
-    "I replace the line that prints, and keep the rest.
-
-show.py
-```python
-<<<<<<< SEARCH
-    print(numbers)
-=======
-    print(sum(numbers))
->>>>>>> REPLACE
-```",
-);
 
 pub(super) const EXAMPLE_OVER: &str = "That was an example. From here on it is my repository; forget the example's file.";
 pub(super) const READ_ONLY_INTRO: &str = "These files are for reading only. Do not edit them.";

@@ -14,6 +14,8 @@ pub enum About {
     CreateFile { path: RepoPath },
     /// A reply edits a file that is not in the chat.
     EditOutsideChat { path: RepoPath },
+    /// An edit that may be a mistake of the model; why is said in lower case, without full stop.
+    SuspiciousEdit { path: RepoPath, why: Vec<String> },
     /// Some blocks of a reply cannot be placed, the others wait as proposals.
     ApplyPartial { placed: usize, failed: usize },
 }
@@ -38,6 +40,7 @@ impl About {
         match self {
             Self::CreateFile { path } => format!("Create the new file {path}?"),
             Self::EditOutsideChat { path } => format!("{path} is not in the chat. Edit it all the same?"),
+            Self::SuspiciousEdit { path, why } => format!("The edit of {path} looks wrong: {}. Make it all the same?", why.join("; ")),
             Self::ApplyPartial { placed, failed } => {
                 format!("{failed} of {} edit blocks could not be placed. Apply the other {placed}?", placed + failed)
             }
@@ -48,7 +51,7 @@ impl About {
     #[must_use]
     pub const fn options(&self) -> &'static [(&'static str, &'static str)] {
         match self {
-            Self::CreateFile { .. } | Self::EditOutsideChat { .. } => &[(NO, "No"), (YES, "Yes")],
+            Self::CreateFile { .. } | Self::EditOutsideChat { .. } | Self::SuspiciousEdit { .. } => &[(NO, "No"), (YES, "Yes")],
             Self::ApplyPartial { .. } => &[(HOLD, "Hold as proposals"), (APPLY, "Apply what matched"), (DISCARD, "Discard")],
         }
     }
@@ -58,7 +61,7 @@ impl About {
     pub const fn default(&self) -> &'static str {
         match self {
             Self::CreateFile { .. } => YES,
-            Self::EditOutsideChat { .. } => NO,
+            Self::EditOutsideChat { .. } | Self::SuspiciousEdit { .. } => NO,
             Self::ApplyPartial { .. } => HOLD,
         }
     }
@@ -68,7 +71,7 @@ impl About {
     pub const fn policy(&self, on_partial: OnPartial) -> &'static str {
         match self {
             Self::CreateFile { .. } => YES,
-            Self::EditOutsideChat { .. } => NO,
+            Self::EditOutsideChat { .. } | Self::SuspiciousEdit { .. } => NO,
             Self::ApplyPartial { .. } => match on_partial {
                 OnPartial::Hold => HOLD,
                 OnPartial::Apply => APPLY,

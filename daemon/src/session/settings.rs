@@ -1,5 +1,6 @@
 //! What a person chose for a session; it holds from the next turn on.
 
+use paird_edit::{CloseMatch, Format};
 use serde::{Deserialize, Serialize};
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -50,10 +51,14 @@ pub struct Settings {
     pub model: Option<String>,
     pub weak_model: Option<String>,
     pub editor_model: Option<String>,
+    #[serde(default)]
+    pub edit_format: Format,
     pub commit_mode: CommitMode,
     pub apply_mode: ApplyMode,
     pub on_partial: OnPartial,
     pub dirty_commits: DirtyCommits,
+    #[serde(default)]
+    pub close_match: CloseMatch,
 }
 
 /// A change of settings: what is `None` stays.
@@ -63,10 +68,12 @@ pub struct SettingsPatch {
     pub model: Option<String>,
     pub weak_model: Option<String>,
     pub editor_model: Option<String>,
+    pub edit_format: Option<Format>,
     pub commit_mode: Option<CommitMode>,
     pub apply_mode: Option<ApplyMode>,
     pub on_partial: Option<OnPartial>,
     pub dirty_commits: Option<DirtyCommits>,
+    pub close_match: Option<CloseMatch>,
 }
 
 impl Settings {
@@ -77,10 +84,12 @@ impl Settings {
             model: patch.model.or_else(|| self.model.clone()),
             weak_model: patch.weak_model.or_else(|| self.weak_model.clone()),
             editor_model: patch.editor_model.or_else(|| self.editor_model.clone()),
+            edit_format: patch.edit_format.unwrap_or(self.edit_format),
             commit_mode: patch.commit_mode.unwrap_or(self.commit_mode),
             apply_mode: patch.apply_mode.unwrap_or(self.apply_mode),
             on_partial: patch.on_partial.unwrap_or(self.on_partial),
             dirty_commits: patch.dirty_commits.unwrap_or(self.dirty_commits),
+            close_match: patch.close_match.unwrap_or(self.close_match),
         }
     }
 }

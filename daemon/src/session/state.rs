@@ -145,6 +145,12 @@ impl SessionState {
                 self.replayed.insert(path.clone(), cursor.clone());
             }
             Entry::Edits { edits } => self.edits.extend(edits.iter().cloned()),
+            Entry::Narrowed { edit, hunks, blocks } => {
+                if let Some(edit) = self.edits.iter_mut().find(|e| e.id == *edit) {
+                    edit.hunks.clone_from(hunks);
+                    edit.blocks.clone_from(blocks);
+                }
+            }
             Entry::EditsAre { edits, status, write } => self.set_status(edits, *status, write.as_ref()),
             Entry::Committed { turn, commits, made } => {
                 for commit in commits.iter().filter(|commit| !commit.dirty) {

@@ -3,12 +3,13 @@
 //! A turn owns nothing: it works on a copy of the session's state and tells the owner what happened, step by step.
 //! Everything before the write can be cancelled at any await; the write itself cannot.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
 
 use paird_base::limits::{REFLECTIONS_MAX, REPLY_BYTES_MAX};
 use paird_base::{Problem, RepoPath, Tokens};
-use paird_edit::{Block, DiffParser, Failed, Parsed, Proposal, Scope};
-use paird_provider::{Cursor, ReplyEvent, StopReason};
+use paird_edit::{Block, Edit, Failed, Parsed, Parser, Proposal, Scope};
+use paird_provider::{ReplyEvent, StopReason};
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
@@ -17,7 +18,7 @@ use super::entry::{EditEntry, Outcome, Report, Selection};
 use super::error::Error;
 use super::failure::Failure;
 use super::ids::{EditId, SessionId, TurnId};
-use super::job::{CommitOrder, Landed, Order, Refused};
+use super::job::{CommitOrder, Order, Refused};
 use super::lane::Lane;
 use super::models::Model;
 use super::place;
@@ -25,44 +26,9 @@ use super::prompts;
 use super::question::{APPLY, About, DISCARD, YES};
 use super::settings::{ApplyMode, CommitMode, Mode, OnPartial, Settings};
 use super::state::Exchange;
+use super::step::{Reply, Step};
 use super::tree::Tree;
 use super::usage::Usage;
-
-/// What a turn tells the owner of its session, in order.
-pub(super) enum Step {
-    Delta(String),
-    Reasoning(String),
-    /// The partial reply is void; it starts anew.
-    Restarted,
-    /// The same request is sent again after a wait.
-    Retrying {
-        cause: String,
-        wait_ms: u64,
-    },
-    Replied {
-        asked: String,
-        reply: Reply,
-        usage: Usage,
-    },
-    /// Where the replay file stands after a request.
-    Replayed {
-        path: String,
-        cursor: Cursor,
-    },
-    Ask {
-        about: About,
-        answer: oneshot::Sender<String>,
-    },
-    /// A person let this path into the chat.
-    Joined(RepoPath),
-    /// Edits that wait for a person.
-    Proposed(Vec<EditEntry>),
-    /// Proposals that a person declined.
-    Rejected(Vec<EditId>),
-    Failed(Vec<Failed>),
-    Landed(Box<Landed>),
-    Finished(Box<Report>),
-}
 
 /// Everything that a turn needs, taken when it starts.
 pub(super) struct Turn {
@@ -76,7 +42,9 @@ pub(super) struct Turn {
     pub history: Vec<Exchange>,
     pub notes: Vec<String>,
     pub resume: Resume,
-    pub model: Result<Model, Failure>,
+    /// Ids of edits by path: clients know them from the first block on.
+    pub ids: BTreeMap<RepoPath, EditId>,
+    pub model: Result<Arc<Model>, Failure>,
     pub tree: Tree,
     pub lane: Lane,
     pub owner: mpsc::Sender<Step>,
@@ -92,14 +60,6 @@ pub(super) struct Resume {
     pub answers: Vec<(About, String)>,
     /// No further request: who sent the message may be long gone.
     pub offline: bool,
-}
-
-/// A whole reply of the model.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Reply {
-    pub text: String,
-    /// `length` says that it was cut off.
-    pub stop: String,
 }
 
 /// The stop reason of a reply that was cut off at the output limit.
@@ -129,6 +89,8 @@ impl Turn {
                 Outcome::Failed
             }
         };
+        self.ids.retain(|_, id| !report.edits.iter().any(|edit| edit.id == *id));
+        self.tell(Step::Withdrawn(self.ids.iter().map(|(path, id)| (id.clone(), path.clone())).collect())).await;
         let _ = self.owner.send(Step::Finished(Box::new(report))).await;
     }
 
@@ -137,10 +99,14 @@ impl Turn {
         let mut waiting: Vec<Block> = Vec::new();
         let mut unplaced: Vec<Failed> = Vec::new();
         loop {
-            let reply = match self.resume.replies.pop_front() {
-                Some(reply) => reply,
+            let (reply, parsed) = match self.resume.replies.pop_front() {
+                Some(reply) => {
+                    let mut parser = self.parser();
+                    parser.push(&reply.text);
+                    (reply, parser.finish())
+                }
                 None => match self.request(&asked, &waiting, report).await {
-                    Ok(reply) => reply,
+                    Ok(replied) => replied,
                     Err(halt) if report.reflections == 0 => return Err(halt),
                     Err(halt) => return self.keep(halt, &waiting, unplaced, report).await,
                 },
@@ -151,9 +117,6 @@ impl Turn {
                 return Ok(Outcome::Done);
             }
 
-            let mut parser = DiffParser::with_known(&self.files);
-            parser.push(&reply.text);
-            let parsed = parser.finish();
             report.shell_commands.extend(parsed.shell_commands);
             let broken = broken(parsed.problems, &reply);
             let gave_up = parsed.blocks.is_empty() && !unplaced.is_empty();
@@ -183,13 +146,30 @@ impl Turn {
         }
     }
 
-    /// One request and its whole reply.
-    async fn request(&self, asked: &str, waiting: &[Block], report: &mut Report) -> Result<Reply, Halt> {
+    fn parser(&self) -> Parser {
+        Parser::new(self.settings.edit_format).with_known(&self.files)
+    }
+
+    /// Tells of the blocks that are complete by now.
+    async fn tell_found(&mut self, parser: &mut Parser) {
+        if self.settings.mode == Mode::Ask {
+            return;
+        }
+        for block in parser.take_new() {
+            if let Some(path) = block.path.as_deref().and_then(|name| RepoPath::parse(name).ok()) {
+                let edit = self.ids.entry(path.clone()).or_insert_with(EditId::fresh).clone();
+                self.tell(Step::Found { edit, path, block: block.index }).await;
+            }
+        }
+    }
+
+    /// One request and its whole reply, read as it comes.
+    async fn request(&mut self, asked: &str, waiting: &[Block], report: &mut Report) -> Result<(Reply, Parsed), Halt> {
         if self.resume.offline {
             return Err(Error::Interrupted.into());
         }
-        let model = self.model.as_ref().map_err(|error| Error::Model(error.clone()))?;
-        let mut context = Context::read(&self.tree, self.settings.mode, &self.files, &self.read_only);
+        let model = self.model.clone().map_err(Error::Model)?;
+        let mut context = Context::read(&self.tree, &self.settings, &self.files, &self.read_only);
         context.history.clone_from(&self.history);
         asked.clone_into(&mut context.asked);
         if !waiting.is_empty() {
@@ -200,7 +180,7 @@ impl Turn {
         let sent = messages.iter().fold(Tokens(0), |sum, m| sum + Tokens::estimate(&m.content));
         let mut stream = model.provider.start(model.request(messages));
 
-        let mut text = String::new();
+        let (mut text, mut parser) = (String::new(), self.parser());
         let finish = loop {
             let event = tokio::select! {
                 () = self.cancel.cancelled() => None,
@@ -209,13 +189,15 @@ impl Turn {
             match event {
                 None => {
                     report.reply = text;
-                    self.tell_replayed(model).await;
+                    self.tell_replayed(&model).await;
                     return Err(if self.cancel.is_cancelled() { Halt::Cancelled } else { Error::Stopping.into() });
                 }
                 Some(ReplyEvent::Delta(delta)) => {
                     text.push_str(&delta);
                     report.reply.clone_from(&text);
+                    parser.push(&delta);
                     self.tell(Step::Delta(delta)).await;
+                    self.tell_found(&mut parser).await;
                     if text.len() > REPLY_BYTES_MAX {
                         return Err(paird_provider::Error::TooLong.into());
                     }
@@ -226,11 +208,12 @@ impl Turn {
                 }
                 Some(ReplyEvent::Restarted) => {
                     text.clear();
+                    parser = self.parser();
                     self.tell(Step::Restarted).await;
                 }
                 Some(ReplyEvent::Finished(finish)) => break finish,
                 Some(ReplyEvent::Failed(error)) => {
-                    self.tell_replayed(model).await;
+                    self.tell_replayed(&model).await;
                     return Err(error.into());
                 }
             }
@@ -247,10 +230,10 @@ impl Turn {
             None => Usage { requests: 1, input: sent.0, output: Tokens::estimate(&text).0, ..Usage::default() },
         };
         report.usage += usage;
-        self.tell_replayed(model).await;
+        self.tell_replayed(&model).await;
         let reply = Reply { text, stop: stop_word(finish.stop) };
         self.tell(Step::Replied { asked: asked.to_owned(), reply: reply.clone(), usage }).await;
-        Ok(reply)
+        Ok((reply, parser.finish()))
     }
 
     async fn tell_replayed(&self, model: &Model) {
@@ -262,7 +245,7 @@ impl Turn {
 
     /// Every block has its place: asks what must be asked, then writes, or keeps for review.
     async fn settle(&mut self, proposal: Proposal, report: &mut Report) -> Result<Settled, Halt> {
-        let edits: Vec<EditEntry> = proposal.edits.into_iter().map(|e| place::entry(e, Some(&self.id))).collect();
+        let edits = self.entries(proposal.edits);
         match self.settings.apply_mode {
             ApplyMode::Dry => {
                 report.edits = edits;
@@ -294,6 +277,20 @@ impl Turn {
         let (mut allowed, mut held) = (Vec::new(), Vec::new());
         for edit in edits {
             let path = edit.path.clone();
+            if edit.held {
+                held.push(edit);
+                continue;
+            }
+            if !edit.suspicious.is_empty() {
+                match self.ask(About::SuspiciousEdit { path: path.clone(), why: edit.suspicious.clone() }).await? {
+                    Answer::Said(option) if option == YES => {}
+                    Answer::Said(_) => continue,
+                    Answer::Nobody => {
+                        held.push(edit);
+                        continue;
+                    }
+                }
+            }
             if self.files.contains(&path) || !(edit.outside_chat || edit.creates) {
                 allowed.push(edit);
                 continue;
@@ -331,7 +328,7 @@ impl Turn {
     /// Some blocks have no place and the model has no more tries: the others wait as proposals, and a person is asked.
     async fn hold(&mut self, waiting: &[Block], report: &mut Report) -> Result<Outcome, Halt> {
         let proposal = place::propose(&self.tree, waiting.to_vec(), &self.scope(), false)?;
-        let edits: Vec<EditEntry> = proposal.edits.into_iter().map(|e| place::entry(e, Some(&self.id))).collect();
+        let edits = self.entries(proposal.edits);
         let failed = report.failed.len();
         let placed = waiting.len();
         self.propose(edits.clone(), report).await;
@@ -362,11 +359,19 @@ impl Turn {
             }
             Halt::Cancelled if self.settings.apply_mode != ApplyMode::Dry => {
                 let proposal = place::propose(&self.tree, waiting.to_vec(), &self.scope(), false)?;
-                self.propose(proposal.edits.into_iter().map(|e| place::entry(e, Some(&self.id))).collect(), report).await;
+                self.propose(self.entries(proposal.edits), report).await;
                 Err(halt)
             }
             Halt::Failed(_) | Halt::Cancelled => Err(halt),
         }
+    }
+
+    fn entries(&self, edits: Vec<Edit>) -> Vec<EditEntry> {
+        let named = |edit: EditEntry| match self.ids.get(&edit.path) {
+            Some(id) => EditEntry { id: id.clone(), ..edit },
+            None => edit,
+        };
+        edits.into_iter().map(|edit| named(place::entry(edit, Some(&self.id)))).collect()
     }
 
     async fn propose(&self, edits: Vec<EditEntry>, report: &mut Report) {
@@ -397,7 +402,7 @@ impl Turn {
     }
 
     fn scope(&self) -> Scope {
-        place::scope(&self.files, &self.read_only)
+        place::scope(&self.files, &self.read_only, self.settings.close_match)
     }
 
     async fn tell(&self, step: Step) {

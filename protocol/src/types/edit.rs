@@ -35,10 +35,18 @@ pub enum Rung {
     Trailing,
     /// One difference of indentation for all lines.
     Indent,
+    /// Blank lines at its beginning and end apart.
+    BlankEdges,
+    /// In pieces, between lines of `...`.
+    Elision,
     /// The replacement is there already.
     Already,
+    /// But for a few lines that stay.
+    Close,
     /// A new or empty file.
     Create,
+    /// The whole file: written anew, deleted or moved.
+    Whole,
 }
 
 /// One place of a file that an edit changes.
@@ -70,6 +78,9 @@ pub struct Edit {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub redirected_from: Option<String>,
     pub hunks: Vec<Hunk>,
+    /// What a person should look at before it is written.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub suspicious: Vec<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turn_id: Option<String>,
     /// Hash of the commit that holds it.
@@ -106,14 +117,34 @@ pub struct ReplyProblem {
     pub line: Option<usize>,
 }
 
+/// What a block of a reply asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum BlockOp {
+    /// `replace` takes the place of `search`; without `search` it makes a file, or fills an empty one.
+    Replace,
+    /// A file that must not exist.
+    Add,
+    /// A file's whole text.
+    Whole,
+    Delete,
+    Move,
+}
+
 /// One edit block of a reply.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct EditBlock {
     pub block: usize,
     pub path: Option<String>,
+    pub op: BlockOp,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to_path: Option<String>,
     pub search: String,
     pub replace: String,
+    /// Lines that the place lies below, outermost first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub anchors: Vec<String>,
     /// Line of the reply where it starts.
     pub line: usize,
 }
@@ -230,6 +261,43 @@ pub struct EditGetResult {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct EditApplyParams {
     pub edit_ids: Vec<String>,
+}
+
+/// Decisions about the hunks of a proposal. A hunk that is not named goes on waiting.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct EditResolveParams {
+    pub edit_id: String,
+    /// Ids of hunks to write.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub accept: Option<Vec<String>>,
+    /// Ids of hunks to drop.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reject: Option<Vec<String>>,
+    /// Hunks to write with another text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replace: Option<Vec<HunkText>>,
+}
+
+/// A person's own text for a hunk.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct HunkText {
+    pub hunk_id: String,
+    /// What stands in the hunk's place afterwards.
+    pub text: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct EditResolveResult {
+    /// The edit as it is now: waiting with what is undecided, applied, or rejected.
+    pub edit: Option<Edit>,
+    /// What was written. While hunks are undecided it has an edit of its own.
+    pub applied: Vec<AppliedEdit>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub commit: Option<CommitRef>,
+    pub seq: u64,
 }
 
 /// Exactly one of the three members says what is meant.

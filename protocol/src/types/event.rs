@@ -84,8 +84,14 @@ pub enum EventBody {
     ReplyDelta { offset: usize, text: String },
     #[serde(rename = "reasoning.delta")]
     ReasoningDelta { offset: usize, text: String },
+    /// With `block` it was found in a reply that is still coming: the edit is in no list yet, and may be withdrawn.
     #[serde(rename = "edit.proposed")]
-    EditProposed { edit_id: String, path: String },
+    EditProposed {
+        edit_id: String,
+        path: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        block: Option<usize>,
+    },
     #[serde(rename = "edit.applied")]
     EditApplied { edit_id: String, path: String, changes: Vec<LineChange> },
     #[serde(rename = "edit.rejected")]

@@ -64,9 +64,34 @@ pub enum DirtyCommits {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum EditFormat {
-    /// SEARCH/REPLACE blocks.
+    /// SEARCH/REPLACE blocks, the path above the fence.
     #[default]
     Diff,
+    /// The same, the path inside the fence.
+    DiffFenced,
+    /// Whole files.
+    Whole,
+    /// Unified diffs.
+    Udiff,
+    /// Patches that add, update, delete and move files.
+    Patch,
+    /// As their namesakes, from a model that only writes down what is planned.
+    EditorDiff,
+    EditorDiffFenced,
+    EditorWhole,
+}
+
+/// What is done with a search text that the file has but for a few lines which the edit keeps.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum CloseMatch {
+    /// The edit is made.
+    #[default]
+    Apply,
+    /// It waits as a proposal.
+    Hold,
+    /// The block has no place.
+    Off,
 }
 
 /// The params of `session/new` and of `session/configure`: one list of settings, the second with the session they are for.
@@ -100,6 +125,8 @@ macro_rules! settings_params {
             pub on_partial: Option<OnPartial>,
             #[serde(default, skip_serializing_if = "Option::is_none")]
             pub dirty_commits: Option<DirtyCommits>,
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            pub close_match: Option<CloseMatch>,
         }
     };
 }
@@ -129,6 +156,7 @@ impl SessionConfigureParams {
             apply_mode: self.apply_mode,
             on_partial: self.on_partial,
             dirty_commits: self.dirty_commits,
+            close_match: self.close_match,
         };
         (self.session_id, settings)
     }
@@ -150,6 +178,8 @@ pub struct Settings {
     pub apply_mode: ApplyMode,
     pub on_partial: OnPartial,
     pub dirty_commits: DirtyCommits,
+    #[serde(default)]
+    pub close_match: CloseMatch,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

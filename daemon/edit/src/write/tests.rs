@@ -105,14 +105,15 @@ pub(super) fn change(path: &str, before: Option<(&str, u32)>, after: Option<(&st
     FileChange { path: repo_path(path), before: content(before), after: content(after) }
 }
 
-/// Five paths, every operation: content, deletion, content and bits, a file in two new directories, content below one.
+/// Five paths, every operation: content, a move of an executable file into two new directories, content and bits,
+/// content below a directory.
 pub(super) fn five() -> Vec<FileChange> {
     vec![
         change("a.txt", Some(("one\n", 0o640)), Some(("ONE\n", 0o640))),
-        change("d.txt", Some(("gone\n", 0o644)), None),
         change("e.sh", Some(("#!/bin/sh\n", 0o644)), Some(("#!/bin/sh\ntrue\n", 0o755))),
-        change("new/deep/c.txt", None, Some(("fresh\n", 0o644))),
+        change("new/deep/c.txt", None, Some(("moved\n", 0o755))),
         change("sub/b.txt", Some(("", 0o644)), Some(("filled\n", 0o644))),
+        change("z.txt", Some(("moved\n", 0o755)), None),
     ]
 }
 
@@ -168,6 +169,42 @@ fn all_operations_and_their_undo_and_redo() {
 }
 
 #[test]
+fn a_file_that_is_moved_is_never_nowhere_and_keeps_its_bits() {
+    let dir = tempfile::tempdir().unwrap();
+    let bench = Bench::new(dir.path());
+    bench.put("a.sh", "x", 0o755);
+    let before = bench.snapshot();
+    let is_somewhere = |_| assert!(["a.sh", "b/z.sh"].iter().any(|name| bench.path(name).exists()));
+    let moved = vec![change("a.sh", Some(("x", 0o755)), None), change("b/z.sh", None, Some(("y", 0o755)))];
+    let mut record = bench.begin(moved.clone());
+    write_observed(&bench.root, &bench.temp, &mut record, &is_somewhere).unwrap();
+    let after = changed(before.clone(), &moved);
+    assert_eq!(bench.snapshot(), after);
+
+    let mut undo = bench.journal.begin(&bench.root, &record.reverse(None).unwrap(), json!(null)).unwrap();
+    write_observed(&bench.root, &bench.temp, &mut undo, &is_somewhere).unwrap();
+    assert_eq!(bench.snapshot(), before);
+    bench.undo(&undo).unwrap();
+    assert_eq!(bench.snapshot(), after);
+}
+
+#[test]
+fn a_move_that_meets_a_save_under_either_name_is_taken_back() {
+    for (path, nth) in [("z.sh", 1), ("a.sh", 2)] {
+        let dir = tempfile::tempdir().unwrap();
+        let bench = Bench::new(dir.path());
+        bench.put("a.sh", "x", 0o755);
+        let mut expected = bench.snapshot();
+        let mut record = bench.begin(vec![change("a.sh", Some(("x", 0o755)), None), change("z.sh", None, Some(("x", 0o755)))]);
+        let observer = person::at("write.ready", nth, || bench.put(path, "the person's", 0o644));
+        let result = write_observed(&bench.root, &bench.temp, &mut record, &observer);
+        assert!(matches!(result, Err(WriteError::Conflict { paths }) if paths == [repo_path(path)]));
+        expected.insert(path.to_owned(), Some((b"the person's".to_vec(), 0o644)));
+        assert_eq!(bench.snapshot(), expected);
+    }
+}
+
+#[test]
 fn without_a_directory_for_temporary_files_they_stand_beside_the_target_and_go() {
     let dir = tempfile::tempdir().unwrap();
     let mut bench = Bench::new(dir.path());
@@ -204,7 +241,7 @@ fn where_files_cannot_be_swapped_a_conflict_is_taken_back_all_the_same() {
     put_five(&bench);
     let mut expected = bench.snapshot();
     let mut record = bench.begin(five());
-    let observer = person::at("write.checked", 4, || bench.put("sub/b.txt", "the person's\n", 0o644));
+    let observer = person::at("write.checked", 3, || bench.put("sub/b.txt", "the person's\n", 0o644));
     write_observed(&bench.root, &bench.temp, &mut record, &observer).unwrap_err();
     expected.insert("sub/b.txt".to_owned(), Some((b"the person's\n".to_vec(), 0o644)));
     assert_eq!(bench.snapshot(), expected);
@@ -222,7 +259,7 @@ fn undo_of_a_part_touches_only_it_and_an_emptied_file_is_not_an_absent_one() {
     let plan = record.reverse(Some(&[repo_path("sub/b.txt"), repo_path("elsewhere")])).unwrap();
     let mut undo = bench.journal.begin(&bench.root, &plan, json!(null)).unwrap();
     write(&bench.root, &bench.temp, &mut undo).unwrap();
-    assert_eq!(bench.snapshot(), changed(before, &five()[..4]));
+    assert_eq!(bench.snapshot(), changed(changed(before, &five()[..3]), &five()[4..]));
 }
 
 #[test]

@@ -5,8 +5,11 @@
 
 mod case;
 mod explaining;
+mod formats;
+mod places;
 mod properties;
 mod scale;
+mod seeds;
 
 use case::run;
 
@@ -38,4 +41,44 @@ fn refusals() {
 #[test]
 fn bytes() {
     run(include_str!("cases/bytes.txt"));
+}
+
+#[test]
+fn whole() {
+    run(include_str!("cases/whole.txt"));
+}
+
+#[test]
+fn udiff() {
+    run(include_str!("cases/udiff.txt"));
+}
+
+#[test]
+fn patch() {
+    run(include_str!("cases/patch.txt"));
+}
+
+#[test]
+fn operations() {
+    run(include_str!("cases/operations.txt"));
+}
+
+#[test]
+fn rungs() {
+    run(include_str!("cases/rungs.txt"));
+}
+
+#[test]
+fn close_matches() {
+    run(include_str!("cases/close.txt"));
+}
+
+#[test]
+fn guards() {
+    run(include_str!("cases/guards.txt"));
+}
+
+#[test]
+fn encodings() {
+    run(include_str!("cases/encodings.txt"));
 }

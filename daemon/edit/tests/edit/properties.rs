@@ -1,7 +1,7 @@
 //! What must hold for any reply and any file.
 
 use paird_base::{Content, RepoPath};
-use paird_edit::{Block, DiffParser, Format, Parsed, Rung, Scope, Seen, Snapshot, explain, locate, parse, propose};
+use paird_edit::{Block, Format, Parsed, Parser, Rung, Scope, Seen, Snapshot, explain, locate, parse, propose};
 use proptest::prelude::*;
 
 /// Lines that mean something to the parser, among some that do not.
@@ -68,7 +68,7 @@ proptest! {
     fn pieces_equal_the_whole(text in reply(), cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..20)) {
         let mut cuts: Vec<usize> = cuts.iter().map(|cut| cut.index(text.len() + 1)).filter(|cut| text.is_char_boundary(*cut)).collect();
         cuts.sort_unstable();
-        let mut parser = DiffParser::new();
+        let mut parser = Parser::new(Format::Diff);
         let mut start = 0;
         for cut in cuts {
             parser.push(&text[start..cut]);
@@ -100,6 +100,8 @@ proptest! {
 
     #[test]
     fn untouched_lines_keep_their_bytes(file in file(), at in any::<prop::sample::Index>(), len in 1usize..6, with in prop::collection::vec("[a-z]{0,3}", 0..4)) {
+        // A file without `\n` ends lines with `\r`, which is not how this one was made.
+        prop_assume!(file.contains(&b'\n') || !file.contains(&b'\r'));
         let lines: Vec<&[u8]> = file.split_inclusive(|b| *b == b'\n').collect();
         prop_assume!(!lines.is_empty());
         let at = at.index(lines.len());

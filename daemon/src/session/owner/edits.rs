@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use paird_base::RepoPath;
 use paird_base::limits::SESSION_PROPOSALS_MAX;
-use paird_edit::{RecordId, Scope};
+use paird_edit::{Op, RecordId, Scope};
 
 use super::Owner;
 use crate::session::entry::{Commit, EditEntry, EditStatus, Entry, Outcome, Report};
@@ -14,6 +14,7 @@ use crate::session::failure::Failure;
 use crate::session::ids::{EditId, TurnId};
 use crate::session::job::{CommitOrder, Flip, Landed, Order, Refused, What};
 use crate::session::place;
+use crate::session::resolve::{Resolved, Verdicts, resolve};
 use crate::session::settings::CommitMode;
 
 /// Which edits an undo or redo means.
@@ -41,7 +42,7 @@ impl Owner {
         self.supersede(old);
         self.record_or_notice(Entry::Edits { edits: edits.clone() });
         for edit in edits {
-            self.publish(turn, Happening::EditProposed { edit: edit.id, path: edit.path });
+            self.publish(turn, Happening::EditProposed { edit: edit.id, path: edit.path, block: None });
         }
     }
 
@@ -83,8 +84,29 @@ impl Owner {
         let subject = self.subject_for(&edits);
         let order = self.order(turn, &subject);
         let files: Vec<RepoPath> = self.state.files.iter().chain(edits.iter().map(|e| &e.path)).cloned().collect();
-        let scope = place::scope(&files, &self.state.read_only);
+        let scope = place::scope(&files, &self.state.read_only, self.state.settings.close_match);
         Ok((order, edits, scope))
+    }
+
+    /// A proposal taken apart by hunks, with what the write lane needs for the accepted part.
+    pub fn to_resolve(&self, id: &EditId, verdicts: &Verdicts) -> Result<(Order, Resolved, Scope), Error> {
+        let (order, edits, scope) = self.to_apply(std::slice::from_ref(id))?;
+        let resolved = resolve(edits.first().ok_or_else(|| Error::NotFound { what: "edit", id: id.to_string() })?, verdicts)?;
+        Ok((order, resolved, scope))
+    }
+
+    /// Takes in what goes on waiting of a proposal; the accepted part has landed.
+    pub fn resolved(&mut self, resolved: Resolved) -> Result<(), Error> {
+        let Some(edit) = self.state.edit(&resolved.edit).cloned() else { return Ok(()) };
+        match (resolved.rest, resolved.accepted) {
+            (Some((hunks, blocks)), _) => {
+                self.record(Entry::Narrowed { edit: edit.id.clone(), hunks, blocks })?;
+                self.publish(edit.turn.as_ref(), Happening::EditProposed { edit: edit.id, path: edit.path, block: None });
+            }
+            (None, None) => self.rejected(edit.turn.as_ref(), vec![edit.id]),
+            (None, Some(_)) => {}
+        }
+        Ok(())
     }
 
     /// What the write lane needs to undo or redo.
@@ -117,7 +139,9 @@ impl Owner {
         }
         let flips: Vec<Flip> = edits
             .iter()
-            .filter_map(|e| e.write.as_ref().map(|write| Flip { edit: e.id.clone(), path: e.path.clone(), write: write.clone() }))
+            .filter_map(|e| {
+                e.write.as_ref().map(|write| Flip { edit: e.id.clone(), paths: e.paths().cloned().collect(), write: write.clone() })
+            })
             .collect();
         let verb = if to == EditStatus::Undone { "Undo" } else { "Redo" };
         let subject = format!("{verb} edits to {}", names(edits.iter().map(|e| &e.path)));
@@ -189,7 +213,8 @@ impl Owner {
         let changes = |path: &RepoPath| landed.changes.iter().find(|(p, _)| p == path).map(|(_, c)| c.clone()).unwrap_or_default();
         match &landed.intent.what {
             What::Apply { edits } => {
-                let (foreign, written): (Vec<&EditEntry>, Vec<&EditEntry>) = edits.iter().partition(|e| landed.foreign.contains(&e.path));
+                let (foreign, written): (Vec<&EditEntry>, Vec<&EditEntry>) =
+                    edits.iter().partition(|e| e.paths().any(|path| landed.foreign.contains(path)));
                 self.applied(&written, landed.write.as_ref());
                 for edit in written {
                     self.publish(
@@ -197,6 +222,7 @@ impl Owner {
                         Happening::EditApplied { edit: edit.id.clone(), path: edit.path.clone(), changes: changes(&edit.path) },
                     );
                 }
+                self.follow(edits.iter().filter(|e| !landed.foreign.contains(&e.path)), EditStatus::Applied);
                 self.kept_from_foreign(turn, &foreign);
             }
             What::Flip { edits, to } => {
@@ -204,8 +230,10 @@ impl Owner {
                     !landed.foreign.contains(path) && self.state.edit(id).is_some_and(|e| e.status != *to)
                 };
                 let known: Vec<(EditId, RepoPath)> = edits.iter().filter(changed).cloned().collect();
-                let ids = known.iter().map(|(id, _)| id.clone()).collect();
+                let ids: Vec<EditId> = known.iter().map(|(id, _)| id.clone()).collect();
+                let flipped: Vec<EditEntry> = ids.iter().filter_map(|id| self.state.edit(id).cloned()).collect();
                 self.record_or_notice(Entry::EditsAre { edits: ids, status: *to, write: None });
+                self.follow(flipped.iter(), *to);
                 if *to == EditStatus::Undone {
                     self.note_edits("I took back your edits to", known.iter().map(|(_, path)| path));
                 } else {
@@ -310,6 +338,30 @@ impl Owner {
             );
         }
         self.publish(turn, Happening::CommitUndone(commit.clone()));
+    }
+
+    /// A chat file that an edit moved is in the chat under its new name; one that it deleted is not in it any more.
+    fn follow<'a>(&mut self, edits: impl Iterator<Item = &'a EditEntry>, to: EditStatus) {
+        let mut files = self.state.files.clone();
+        for edit in edits {
+            let (from, into) = match (&edit.op, to) {
+                (Op::Move { to: name }, EditStatus::Undone) => (name, Some(&edit.path)),
+                (Op::Move { to: name }, _) => (&edit.path, Some(name)),
+                (Op::Delete, EditStatus::Applied) => (&edit.path, None),
+                (Op::Add | Op::Modify | Op::Delete, _) => continue,
+            };
+            if let Some(at) = files.iter().position(|file| file == from) {
+                match into {
+                    Some(into) if !files.contains(into) => files[at] = into.clone(),
+                    _ => drop(files.remove(at)),
+                }
+            }
+        }
+        if files != self.state.files
+            && let Err(error) = self.set_context(files, self.state.read_only.clone())
+        {
+            tracing::warn!(error = %error.chain(), "the chat's files do not follow an edit");
+        }
     }
 
     fn note_edits<'a>(&mut self, what: &str, paths: impl Iterator<Item = &'a RepoPath>) {

@@ -27,8 +27,8 @@ use super::log::{Logged, SessionLog};
 use super::models::Models;
 use super::settings::SettingsPatch;
 use super::state::{SessionState, Turn};
+use super::step::Step;
 use super::tree::Tree;
-use super::turn::Step;
 
 /// What every session of the daemon works with.
 #[derive(Clone)]

@@ -17,7 +17,8 @@ use crate::session::ids::TurnId;
 use crate::session::question::About;
 use crate::session::settings::ApplyMode;
 use crate::session::state::TurnPhase;
-use crate::session::turn::{Reply, Resume, Step, Turn};
+use crate::session::step::{Reply, Step};
+use crate::session::turn::{Resume, Turn};
 
 impl Owner {
     /// Queues a message, and starts it if nothing runs.
@@ -149,7 +150,8 @@ impl Owner {
             history: self.state.history.iter().filter(|e| e.turn != *id).cloned().collect(),
             notes,
             resume,
-            model: model.map_err(|error| Failure::from(&error)),
+            ids: BTreeMap::new(),
+            model: model.map(Arc::new).map_err(|error| Failure::from(&error)),
             settings,
             tree: self.shared.tree.clone(),
             lane: self.shared.lane.clone(),
@@ -253,6 +255,14 @@ impl Owner {
             Step::Joined(path) => {
                 if let Err(error) = self.add_files(&[path], false) {
                     tracing::warn!(error = %error.chain(), "a file did not join the chat");
+                }
+            }
+            Step::Found { edit, path, block } => {
+                self.publish(Some(&id), Happening::EditProposed { edit, path, block: Some(block) });
+            }
+            Step::Withdrawn(edits) => {
+                for (edit, path) in edits {
+                    self.publish(Some(&id), Happening::EditSuperseded { edit, path });
                 }
             }
             Step::Proposed(edits) => self.proposed(&id, edits),

@@ -1,0 +1,149 @@
+//! SEARCH/REPLACE blocks.
+
+use std::ops::Range;
+
+use paird_base::limits::DIVIDERS_MAX;
+
+use super::Reader;
+use super::shell::{Passed, Shells};
+use crate::block::{Block, BlockKind};
+use crate::fence::{FenceLine, unwrapped};
+use crate::gains::is_prose;
+use crate::marker::{Dialect, Marker, marker};
+use crate::name::LinesAbove;
+use crate::parser::Found;
+
+#[derive(Debug, Default)]
+pub(crate) struct DiffReader {
+    open: Option<Open>,
+    shells: Shells,
+    above: LinesAbove,
+    last_path: Option<String>,
+    after: After,
+}
+
+/// A block whose closing marker has not come.
+#[derive(Debug)]
+struct Open {
+    line: usize,
+    dialect: Dialect,
+    path: Option<String>,
+    body: String,
+    dividers: Vec<Range<usize>>,
+}
+
+/// What stands between the last closing marker and here.
+#[derive(Debug, Default, PartialEq, Eq)]
+enum After {
+    /// There was no block, or the last one is no longer in doubt.
+    #[default]
+    Nothing,
+    /// Fences and blank lines.
+    Block,
+    /// Text that could belong to the block's REPLACE.
+    BlockAndText,
+}
+
+impl Reader for DiffReader {
+    fn line(&mut self, line: &str, found: &mut Found) {
+        match (self.open.take(), marker(line)) {
+            (None, Some(Marker::Head(dialect))) => self.begin(dialect, found),
+            (None, Some(Marker::Closing(_))) => self.stray_closing(found),
+            (None, _) => self.outside(line, found),
+            (Some(open), Some(Marker::Head(dialect))) if open.dialect.minds(dialect) => {
+                broken(&open, found);
+                self.begin(dialect, found);
+            }
+            (Some(open), Some(Marker::Closing(dialect))) if open.dialect.minds(dialect) => self.close(open, found),
+            (Some(mut open), marker) => {
+                let start = open.body.len();
+                open.body.push_str(line);
+                open.body.push('\n');
+                if marker == Some(Marker::Divider) {
+                    open.dividers.push(start..open.body.len());
+                }
+                // Should the closing marker be missing, the next block's name stands among these lines.
+                self.above.push(line);
+                self.open = Some(open);
+            }
+        }
+    }
+
+    fn in_text(&self) -> bool {
+        self.open.is_some()
+    }
+
+    fn end(&mut self, _cut: bool, found: &mut Found) {
+        if let Some(open) = self.open.take() {
+            broken(&open, found);
+        }
+        self.shells.end(found);
+    }
+}
+
+impl DiffReader {
+    fn begin(&mut self, dialect: Dialect, found: &Found) {
+        let path = self.above.path(&found.known).or_else(|| self.last_path.clone());
+        self.last_path.clone_from(&path);
+        self.above.clear();
+        self.after = After::Nothing;
+        self.shells.holds_edit();
+        self.open = Some(Open { line: found.line, dialect, path, body: String::new(), dividers: Vec::new() });
+    }
+
+    fn close(&mut self, open: Open, found: &mut Found) {
+        self.above.clear();
+        if open.dividers.len() > DIVIDERS_MAX {
+            return found.problem(open.line, format!("the block has more than {DIVIDERS_MAX} divider lines; nothing of it is taken"));
+        }
+        match Block::from_body(open.path.clone(), &open.body, &open.dividers, open.line) {
+            Some(block) => {
+                found.block(without_wrapping(block));
+                self.after = After::Block;
+            }
+            None => broken(&open, found),
+        }
+    }
+
+    /// A closing marker outside a block. Directly after a block it is a repetition; after more text, the block's REPLACE
+    /// held such a line itself and was cut there.
+    fn stray_closing(&mut self, found: &mut Found) {
+        match self.after {
+            After::Block => {}
+            After::Nothing => found.problem(found.line, "closing marker without a block"),
+            After::BlockAndText => {
+                let line = found.withdraw().map_or(found.line, |block| block.line);
+                found.problem(line, "the block has two closing markers with text between them; nothing of it is taken");
+                self.after = After::Nothing;
+            }
+        }
+    }
+
+    fn outside(&mut self, line: &str, found: &mut Found) {
+        self.above.push(line);
+        if self.after == After::Block && !line.trim().is_empty() && FenceLine::read(line).is_none() {
+            self.after = After::BlockAndText;
+        }
+        if self.shells.line(line, found) == Passed::ClosedShell {
+            // A path among a command's arguments names no block.
+            self.above.clear();
+        }
+    }
+}
+
+fn broken(open: &Open, found: &mut Found) {
+    let missing = if open.dividers.is_empty() { "divider (=======)" } else { "closing marker (>>>>>>> REPLACE)" };
+    let name = open.path.as_deref().map_or(String::new(), |path| format!(" for {path}"));
+    found.problem(open.line, format!("the block{name} has no {missing}; nothing of it is taken"));
+}
+
+/// A new file's text without the fence that it is wrapped in, unless it may have one of its own.
+fn without_wrapping(block: Block) -> Block {
+    match block.path.as_deref() {
+        Some(path) if block.kind == BlockKind::Replace && block.creates() && !is_prose(path) => match unwrapped(&block.replace, path) {
+            Some(text) if !block.has_later_dividers() => Block { replace: text.to_owned(), ..block },
+            _ => block,
+        },
+        _ => block,
+    }
+}

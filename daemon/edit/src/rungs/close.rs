@@ -1,0 +1,236 @@
+//! But for a few lines that REPLACE keeps, and for blank lines.
+//!
+//! A place fits if all of this holds:
+//! - (a) every line that REPLACE changes or removes, and the two lines around those it adds, stands there, in order; blanks
+//!   at line ends and one indentation for all apart;
+//! - (b) of the lines that REPLACE keeps at most one in five of SEARCH's differs, at most five, or blank lines are missing or
+//!   more; every other line of the file has its line in SEARCH;
+//! - (c) at least three lines that are not blank agree;
+//! - (d) no second place fulfils the same;
+//! - (e) no other place has a line that this one lacks, and half of the others: then SEARCH was written from there, and what
+//!   is the same here is a copy.
+//!
+//! The lines that differ stay as the file has them.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+use super::{Kind, Lines, Place, Span};
+use crate::indent::Shift;
+use crate::index::Level;
+use crate::lines::{Text, is_blank};
+use crate::sides::{Fate, Sides};
+
+/// One in so many lines may differ, of those that are not blank.
+const LINES_PER_DIFFERENCE: usize = 5;
+const DIFFERENCES_MAX: usize = 5;
+/// Lines that must agree, blank ones not counted.
+const AGREEING_MIN: usize = 3;
+/// Places of a line that are looked at; a line that stands more often says nothing about the place.
+const ANCHOR_PLACES_MAX: usize = 32;
+/// Blank lines that a place may have more than SEARCH.
+const BLANKS_MORE_MAX: usize = 64;
+
+/// Why a place is no close match.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum CloseMiss {
+    /// Too few lines to compare.
+    Short,
+    /// A line of SEARCH that must agree and does not, and what stands in its place, if that is a line; both from 0.
+    Must(usize, Option<usize>),
+    /// So many lines differ, and so many may.
+    Differing(usize, usize),
+    Indentation,
+    /// First line of another place that SEARCH may have been written from.
+    Rival(usize),
+}
+
+pub(super) fn places(text: &mut Text<'_>, sides: &Sides<'_, '_>, _: usize) -> Vec<Place> {
+    let Some(wanted) = Wanted::of(sides) else {
+        return Vec::new();
+    };
+    let mut starts = BTreeSet::new();
+    for anchor in wanted.anchors(text) {
+        let line = sides.search[wanted.solid[anchor]];
+        for place in text.places_of(Level::Trimmed, line, ANCHOR_PLACES_MAX).unwrap_or_default() {
+            starts.extend(wanted.window(text, anchor, place).map(|window| window[0]));
+        }
+    }
+    let mut fitting: Vec<Place> = starts.into_iter().filter_map(|start| wanted.place(text, start).ok()).collect();
+    // Several are a problem already, whatever else resembles them.
+    if let [only] = &fitting[..]
+        && wanted.rival(text, only).is_some()
+    {
+        fitting.clear();
+    }
+    fitting
+}
+
+/// Why SEARCH is no close match where its first line that is not blank would stand at `start`; `None` if it is one there.
+pub(crate) fn close_at(text: &mut Text<'_>, sides: &Sides<'_, '_>, start: usize) -> Option<CloseMiss> {
+    let Some(wanted) = Wanted::of(sides) else {
+        return Some(CloseMiss::Short);
+    };
+    match wanted.place(text, start) {
+        Ok(place) => wanted.rival(text, &place).map(CloseMiss::Rival),
+        Err(miss) => Some(miss),
+    }
+}
+
+/// What a place must have.
+struct Wanted<'s, 'b> {
+    sides: &'s Sides<'s, 'b>,
+    fates: Vec<Fate>,
+    /// Lines of SEARCH that are not blank.
+    solid: Vec<usize>,
+    differences_max: usize,
+}
+
+impl<'s, 'b> Wanted<'s, 'b> {
+    fn of(sides: &'s Sides<'s, 'b>) -> Option<Self> {
+        let solid: Vec<usize> = (0..sides.search.len()).filter(|nth| !is_blank(sides.search[*nth])).collect();
+        let differences_max = (solid.len() / LINES_PER_DIFFERENCE).min(DIFFERENCES_MAX);
+        (solid.len() >= AGREEING_MIN).then(|| Self { sides, fates: sides.fates(), solid, differences_max })
+    }
+
+    fn must(&self, line: usize) -> bool {
+        self.fates[line] != Fate::Kept
+    }
+
+    fn agrees(&self, text: &Text<'_>, nth: usize, place: usize) -> bool {
+        Level::Trimmed.key(&text.line(place).text) == Level::Trimmed.key(self.sides.search[self.solid[nth]])
+    }
+
+    /// Lines of `solid` of which every place has at least one: the rarest that must agree, else one more than may differ.
+    /// None if they stand too often or not at all.
+    fn anchors(&self, text: &mut Text<'_>) -> Vec<usize> {
+        let must: Vec<usize> = (0..self.solid.len()).filter(|nth| self.must(self.solid[*nth])).collect();
+        let (of, needed) = if must.is_empty() { ((0..self.solid.len()).collect(), self.differences_max + 1) } else { (must, 1) };
+        let mut counts: Vec<(usize, usize)> =
+            of.into_iter().map(|nth| (text.count_of(Level::Trimmed, self.sides.search[self.solid[nth]]), nth)).collect();
+        counts.sort_unstable();
+        counts.truncate(needed);
+        if counts.iter().any(|(count, _)| *count > ANCHOR_PLACES_MAX) {
+            return Vec::new();
+        }
+        counts.into_iter().map(|(_, nth)| nth).collect()
+    }
+
+    /// Where the lines of `solid` would stand if the `anchor`-th stood at `place`: one line each, blank ones passed over.
+    fn window(&self, text: &Text<'_>, anchor: usize, place: usize) -> Option<Vec<usize>> {
+        let solid = |place: &usize| !is_blank(&text.line(*place).text);
+        let reach = self.sides.search.len() + BLANKS_MORE_MAX;
+        text.spend(self.solid.len());
+        let mut window: Vec<usize> = (place.saturating_sub(reach)..place).rev().filter(solid).take(anchor).collect();
+        window.reverse();
+        let after = self.solid.len() - anchor;
+        window.extend((place..text.len().min(place + reach)).filter(solid).take(after));
+        (window.len() == self.solid.len()).then_some(window)
+    }
+
+    fn place(&self, text: &Text<'_>, start: usize) -> Result<Place, CloseMiss> {
+        let window = self.window(text, 0, start).ok_or(CloseMiss::Short)?;
+        let differing = self.differing(text, &window);
+        if let Some(must) = differing.iter().find(|nth| self.must(self.solid[**nth])) {
+            return Err(CloseMiss::Must(self.solid[*must], Some(window[*must])));
+        }
+        if differing.len() > self.differences_max || self.solid.len() - differing.len() < AGREEING_MIN {
+            return Err(CloseMiss::Differing(differing.len(), self.differences_max));
+        }
+        let shift = self.shift(text, &window).ok_or(CloseMiss::Indentation)?;
+        let (at, spans) = self.spans(text, &window)?;
+        Ok(Place { at, len: spans.last().map_or(0, |span| span.lines.end), shift, lines: Lines::Spans(spans) })
+    }
+
+    /// Those of `solid` that have another line in the window.
+    fn differing(&self, text: &Text<'_>, window: &[usize]) -> Vec<usize> {
+        window.iter().enumerate().filter(|(nth, place)| !self.agrees(text, *nth, **place)).map(|(nth, _)| nth).collect()
+    }
+
+    fn shift(&self, text: &Text<'_>, window: &[usize]) -> Option<Shift> {
+        let agreeing = window.iter().enumerate().filter(|(nth, place)| self.agrees(text, *nth, **place));
+        Shift::between(agreeing.map(|(nth, place)| (&*text.line(*place).text, self.sides.search[self.solid[nth]])))
+    }
+
+    /// First line of another place that has a line which this one lacks, and half of them all.
+    fn rival(&self, text: &mut Text<'_>, place: &Place) -> Option<usize> {
+        let start = (place.at..place.at + place.len).find(|line| !is_blank(&text.line(*line).text))?;
+        let window = self.window(text, 0, start)?;
+        for nth in self.differing(text, &window) {
+            let line = self.sides.search[self.solid[nth]];
+            for place in text.places_of(Level::Trimmed, line, ANCHOR_PLACES_MAX).unwrap_or_default() {
+                let Some(other) = self.window(text, nth, place).filter(|other| other[0] != start) else {
+                    continue;
+                };
+                if (self.solid.len() - self.differing(text, &other).len()) * 2 >= self.solid.len() {
+                    return Some(other[0]);
+                }
+            }
+        }
+        None
+    }
+
+    /// Each line of SEARCH with its lines of the file, counted from the first, which is the other value.
+    fn spans(&self, text: &Text<'_>, window: &[usize]) -> Result<(usize, Vec<Span>), CloseMiss> {
+        let blank = |place: &usize| is_blank(&text.line(*place).text);
+        let (first, last) = (self.solid[0], self.solid[self.solid.len() - 1]);
+        let (top, bottom) = (window[0], window[window.len() - 1]);
+        let above = (0..top).rev().take(first).take_while(blank).count();
+        let below = (bottom + 1..text.len()).take(self.sides.search.len() - last - 1).take_while(blank).count();
+        let mut spans = Spans { wanted: self, lines: Vec::with_capacity(self.sides.search.len()), at: top - above };
+        spans.blanks(first, top - above..top)?;
+        for (nth, place) in window.iter().enumerate() {
+            spans.push(*place + 1);
+            let next = self.solid.get(nth + 1).copied().unwrap_or(self.sides.search.len());
+            let end = window.get(nth + 1).copied().unwrap_or(bottom + 1 + below);
+            spans.blanks(next, *place + 1..end)?;
+        }
+        Ok((spans.at, spans.lines))
+    }
+}
+
+/// Spans under construction, one for each line of SEARCH so far.
+struct Spans<'w, 's, 'b> {
+    wanted: &'w Wanted<'s, 'b>,
+    lines: Vec<Span>,
+    at: usize,
+}
+
+impl Spans<'_, '_, '_> {
+    fn end(&self) -> usize {
+        self.lines.last().map_or(0, |span| span.lines.end)
+    }
+
+    /// The next line of SEARCH is the one before `end`. Blank lines in between that SEARCH lacks go with a line that is kept.
+    fn push(&mut self, end: usize) {
+        let (start, end) = (self.end(), end - self.at);
+        let gone = |line: usize| self.wanted.fates[line] == Fate::Gone;
+        let line = self.lines.len();
+        let mut from = start;
+        if gone(line) && line > 0 && !gone(line - 1) {
+            from = end - 1;
+            self.lines[line - 1].lines.end = from;
+        }
+        self.lines.push(Span { lines: from..end, kind: Kind::Stated });
+    }
+
+    /// The next lines of SEARCH, up to `next`, are blank, as are these of the file.
+    fn blanks(&mut self, next: usize, file: Range<usize>) -> Result<(), CloseMiss> {
+        let search = self.lines.len()..next;
+        if let Some(line) = search.clone().find(|line| self.wanted.must(*line) && search.len() != file.len()) {
+            return Err(CloseMiss::Must(line, None));
+        }
+        // Before the first line of text, those that are there are the last ones.
+        let lacking = search.len().saturating_sub(file.len());
+        let absent = if search.start == 0 { 0..lacking } else { search.end - lacking..search.end };
+        for line in search {
+            let end = self.end();
+            if absent.contains(&line) {
+                self.lines.push(Span { lines: end..end, kind: Kind::Missing });
+            } else {
+                self.push(self.at + end + 1);
+            }
+        }
+        Ok(())
+    }
+}
