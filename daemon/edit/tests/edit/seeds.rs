@@ -1,7 +1,9 @@
 //! Two surprises of a program that does the same trade, each the other way round here.
 
 use paird_base::{Content, RepoPath};
-use paird_edit::{CloseMatch, Edit, FailReason, Format, Proposal, Rung, Scope, Seen, Snapshot, locate_blocks, parse, propose, wanted_paths};
+use paird_edit::{
+    CloseMatch, Edit, FailReason, Format, Located, Proposal, Rung, Scope, Seen, Snapshot, locate_blocks, parse, propose, wanted_paths,
+};
 
 fn path(name: &str) -> RepoPath {
     RepoPath::parse(name).unwrap()
@@ -20,11 +22,7 @@ const FILE: &str = "def f(x):\n    a = load(x)\n    b = parse(a)\n    c = check(
 
 fn reply(search_line: &str, replace_line: &str, last: &str) -> String {
     let lines = |middle: &str, last: &str| format!("def f(x):\n    a = load(x)\n{middle}\n    c = check(b)\n{last}\n");
-    format!(
-        "a.py\n```\n<<<<<<< SEARCH\n{}=======\n{}>>>>>>> REPLACE\n```\n",
-        lines(search_line, "    return c"),
-        lines(replace_line, last)
-    )
+    format!("a.py\n```\n<<<<<<< SEARCH\n{}=======\n{}>>>>>>> REPLACE\n```\n", lines(search_line, "    return c"), lines(replace_line, last))
 }
 
 /// The rung that forgives a slip is there and runs; it is off where it is said to be, and nowhere else.
@@ -114,10 +112,8 @@ fn every_block_is_located_or_explained() {
     ];
     let snapshot: Snapshot = [(path("a.py"), Seen::File(Content::new(FILE.as_bytes(), 0o644)))].into_iter().collect();
     let located = locate_blocks(&parse(Format::Diff, &reply.concat()), &snapshot, &scope(CloseMatch::Apply));
-    let told: Vec<(usize, Option<Rung>, Result<(usize, usize), FailReason>)> = located
-        .iter()
-        .map(|one| (one.block, one.nearest, one.place.as_ref().map(|hunk| (hunk.start_line, hunk.end_line)).map_err(|failed| failed.reason)))
-        .collect();
+    let place = |one: &Located| one.place.as_ref().map(|hunk| (hunk.start_line, hunk.end_line)).map_err(|failed| failed.reason);
+    let told: Vec<_> = located.iter().map(|one| (one.block, one.nearest, place(one))).collect();
     assert_eq!(
         told,
         [
