@@ -116,7 +116,15 @@ fn undecorate(line: &str) -> (&str, bool) {
         for (open, close) in [("<!--", "-->"), ("/*", "*/")] {
             text = text.strip_prefix(open).and_then(|t| t.strip_suffix(close)).unwrap_or(text).trim();
         }
-        text = text.trim_start_matches('#').trim_matches('*').trim();
+        text = text.trim_start_matches('#').trim_matches(['*', '=', '\u{feff}']).trim();
+        if text.starts_with("--") && text.ends_with("--") {
+            text = text.trim_matches('-').trim();
+        }
+        if let Some((label, _target)) =
+            text.strip_prefix('[').and_then(|link| link.strip_suffix(')')).and_then(|link| link.split_once("]("))
+        {
+            text = label.trim();
+        }
         for sign in ["//", "-- ", "- ", "+ ", "> ", ";", "%"] {
             text = text.strip_prefix(sign).unwrap_or(text).trim();
         }
@@ -278,6 +286,26 @@ mod tests {
             ("../x.py", Some("../x.py")),
             ("/etc/passwd", Some("/etc/passwd")),
             ("b/app.py", Some("b/app.py")),
+            ("[src/a.py](src/a.py)", Some("src/a.py")),
+            ("[`a.py`](./a.py):", Some("a.py")),
+            ("**a.py:**", Some("a.py")),
+            ("**`a.py`:**", Some("a.py")),
+            ("`a.py`:", Some("a.py")),
+            ("#### **`src/a.py`**", Some("src/a.py")),
+            ("#### 3. `src/a.py`", Some("src/a.py")),
+            ("=== a.py ===", Some("a.py")),
+            ("--- a.py ---", Some("a.py")),
+            ("> a.py", Some("a.py")),
+            ("* a.py", Some("a.py")),
+            ("\"a.py\"", Some("a.py")),
+            ("'a.py':", Some("a.py")),
+            ("\u{feff}a.py", Some("a.py")),
+            ("a.py\u{a0}", Some("a.py")),
+            ("<file>a.py</file>", None),
+            ("[see](https://example.com/a.py)", None),
+            ("a.py.", None),
+            ("e.g.", None),
+            ("i.e. a.py", None),
             ("Change this:", None),
             ("Here you go:", None),
             ("Change:", None),

@@ -156,12 +156,16 @@ pub(crate) struct Found {
 impl Found {
     /// Takes a block, but for its index and format.
     pub(crate) fn block(&mut self, block: Block) {
-        let index = self.parsed.blocks.len();
-        if index == BLOCKS_MAX {
-            self.problem(block.line, format!("more than {BLOCKS_MAX} blocks in one reply; this one is left out"));
+        if self.has_room() {
+            self.parsed.blocks.push(Block { index: self.parsed.blocks.len(), format: self.format, ..block });
         } else {
-            self.parsed.blocks.push(Block { index, format: self.format, ..block });
+            self.problem(block.line, format!("more than {BLOCKS_MAX} blocks in one reply; this one is left out"));
         }
+    }
+
+    /// Whether one more block will be taken.
+    pub(crate) fn has_room(&self) -> bool {
+        self.parsed.blocks.len() < BLOCKS_MAX
     }
 
     /// Takes the last block back: it was not what it seemed.

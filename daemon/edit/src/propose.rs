@@ -1,6 +1,6 @@
 //! All blocks of a reply against one snapshot: what would change, and what cannot be applied.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use paird_base::RepoPath;
 use paird_base::limits::{CLOSEST_SEARCHES_MAX, FILE_BYTES_MAX};
@@ -26,6 +26,7 @@ pub fn propose(parsed: &Parsed, snapshot: &Snapshot, scope: &Scope) -> Proposal 
         anchors: Anchors::default(),
         rewritten_lines: 0,
         failed: Vec::new(),
+        unmoved: BTreeMap::new(),
         failed_paths: BTreeSet::new(),
     };
     let equal = Equal::of(&parsed.blocks);
@@ -48,6 +49,8 @@ pub(crate) struct Planner<'a> {
     /// Lines of files that listings were compared with.
     pub(crate) rewritten_lines: usize,
     failed: Vec<Failed>,
+    /// Files whose move was refused. Their hunks are part of the same wish.
+    unmoved: BTreeMap<RepoPath, FailReason>,
     /// Files in which a block failed: what follows may rest on it, so it is not looked for elsewhere.
     failed_paths: BTreeSet<RepoPath>,
 }
@@ -85,7 +88,9 @@ impl<'a> Planner<'a> {
             BlockKind::Add => self.add(nth, block, path),
             BlockKind::Whole { certain } => self.rewrite(nth, block, path, *certain, from),
             BlockKind::Delete => self.delete(block, path, from),
-            BlockKind::Move { to } => self.rename(block, path, to, from),
+            BlockKind::Move { to } => self.rename(block, path, to, from).inspect_err(|(reason, _)| {
+                self.unmoved.insert(path.clone(), *reason);
+            }),
         };
         done.map_err(|refusal| {
             self.failed_paths.insert(path.clone());
@@ -152,6 +157,9 @@ impl<'a> Planner<'a> {
                 return Err(self.not_found(path));
             }
             self.may_create(path)?;
+        }
+        if let Some(reason) = self.unmoved.get(path) {
+            return Err((*reason, format!("{path} is not changed, since its move is refused")));
         }
         let work = self.files.get(path)?;
         fit_hunk(&mut work.text, block, path.as_str(), claims, &mut self.anchors).map_err(|(reason, mut message)| {

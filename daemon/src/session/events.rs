@@ -154,7 +154,11 @@ impl Events {
         let mut inner = self.inner();
         inner.seq += 1;
         let event = Arc::new(Event { seq: inner.seq, session: session.cloned(), turn: turn.cloned(), what });
-        if !matches!(event.what, Happening::ReplyDelta { .. } | Happening::ReasoningDelta { .. }) {
+        let coming = matches!(
+            event.what,
+            Happening::ReplyDelta { .. } | Happening::ReasoningDelta { .. } | Happening::EditProposed { block: Some(_), .. }
+        );
+        if !coming {
             if inner.ring.len() == EVENT_RING
                 && let Some(oldest) = inner.ring.pop_front()
             {

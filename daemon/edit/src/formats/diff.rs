@@ -98,8 +98,8 @@ impl DiffReader {
         }
         match Block::from_body(open.path.clone(), &open.body, &open.dividers, open.line) {
             Some(block) => {
+                self.after = if found.has_room() { After::Block } else { After::Nothing };
                 found.block(without_wrapping(block));
-                self.after = After::Block;
             }
             None => broken(&open, found),
         }

@@ -114,9 +114,9 @@ impl UdiffReader {
         let over = hunk.left.is_some_and(Counts::is_zero);
         let is_line = match line.as_bytes().first() {
             None | Some(b'\r') => true,
-            Some(b'\\') => return true,
+            Some(b'\\') if line.starts_with("\\ ") => return true,
             Some(b' ' | b'+' | b'-') => fence.is_some() || !over,
-            Some(b'@') => false,
+            Some(b'@') if line.starts_with("@@") => false,
             Some(b'`' | b'~' | b'<') if closes => false,
             Some(_) => fence.is_some() && !over && FileDiff::from_git(line, 0).is_none() && !FileDiff::is_git_line(line),
         };
@@ -126,7 +126,7 @@ impl UdiffReader {
         } else {
             self.end_hunk(found);
             // Text below a diff that no fence ends.
-            if fence.is_none() && !line.starts_with('@') {
+            if fence.is_none() && !line.starts_with("@@") {
                 self.end_file(found);
             }
         }

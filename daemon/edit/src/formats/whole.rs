@@ -110,10 +110,10 @@ impl WholeReader {
         let Listing { line, open, name, body, .. } = listing;
         let path = match name {
             Name::Certain(path) => {
-                self.ended = Some(Ended { open, prose: is_prose(&path), text: false });
+                let prose = is_prose(&path);
                 self.named.insert(path.clone());
-                let kind = BlockKind::Whole { certain: true };
-                return found.block(Block::new(0, Some(path), "", body, line).of_kind(kind));
+                self.ended = found.has_room().then_some(Ended { open, prose, text: false });
+                return found.block(Block::new(0, Some(path), "", body, line).of_kind(BlockKind::Whole { certain: true }));
             }
             Name::Quoted(path) => Some(path),
             Name::Unknown => None,

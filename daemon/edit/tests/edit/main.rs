@@ -4,8 +4,10 @@
 #![allow(clippy::unwrap_used)]
 
 mod case;
+mod docs;
 mod explaining;
 mod formats;
+mod misplaced;
 mod places;
 mod properties;
 mod scale;

@@ -2,7 +2,7 @@
 
 use paird_base::{Content, RepoPath};
 use paird_edit::{
-    CloseMatch, Edit, FailReason, Format, Proposal, Rung, Scope, Seen, Snapshot, locate_blocks, parse, propose, wanted_paths,
+    CloseMatch, Edit, FailReason, Format, Located, Proposal, Rung, Scope, Seen, Snapshot, locate_blocks, parse, propose, wanted_paths,
 };
 
 fn path(name: &str) -> RepoPath {
@@ -112,12 +112,8 @@ fn every_block_is_located_or_explained() {
     ];
     let snapshot: Snapshot = [(path("a.py"), Seen::File(Content::new(FILE.as_bytes(), 0o644)))].into_iter().collect();
     let located = locate_blocks(&parse(Format::Diff, &reply.concat()), &snapshot, &scope(CloseMatch::Apply));
-    let told: Vec<(usize, Option<Rung>, Result<(usize, usize), FailReason>)> = located
-        .iter()
-        .map(|one| {
-            (one.block, one.nearest, one.place.as_ref().map(|hunk| (hunk.start_line, hunk.end_line)).map_err(|failed| failed.reason))
-        })
-        .collect();
+    let place = |one: &Located| one.place.as_ref().map(|hunk| (hunk.start_line, hunk.end_line)).map_err(|failed| failed.reason);
+    let told: Vec<_> = located.iter().map(|one| (one.block, one.nearest, place(one))).collect();
     assert_eq!(
         told,
         [
