@@ -172,6 +172,7 @@ async fn an_index_that_another_program_holds_keeps_head_and_files_together() {
 
     let result = chat.client.turn(&chat.session, "three").await.report;
     assert_eq!((result.outcome, result.commits.len()), (Outcome::Done, 0), "{result:?}");
+    assert!(result.uncommitted[0].path == "a.py" && result.uncommitted[0].reason.contains("index.lock"), "{result:?}");
     let told = chat.events.wait_kind("commit.failed").await;
     assert!(matches!(told.body, EventBody::CommitFailed { reason, .. } if reason.contains("index.lock")));
     assert_eq!((scratch.head(), scratch.read("a.py").as_str()), (head, "x = 3\n"));

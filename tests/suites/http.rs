@@ -2,7 +2,7 @@
 
 use paird_protocol::methods::SessionPrompt;
 use paird_protocol::{ErrorKind, EventBody, Outcome, PromptParams, Selection};
-use paird_tests::fake_provider::{FakeProvider, Step, delta_event};
+use paird_tests::fake_provider::{FakeProvider, Step, delta_event, event};
 use paird_tests::{Client, DaemonProcess, Launch, Scratch, block};
 use serde_json::json;
 
@@ -45,6 +45,21 @@ async fn a_turn_over_http_streams_and_writes() {
     assert!(last.contains("make it two") && last.contains("lines 1-1 of a.py"), "{last}");
     let files = messages.iter().position(|message| message["content"].as_str().unwrap().contains("a.py\n```\nx = 1\n"));
     assert!(files.is_some_and(|at| at < messages.len() - 1), "the chat's files stand before what is asked");
+    provider.finish();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_reply_that_a_filter_stopped_is_not_whole() {
+    let scratch = Scratch::repo(&[("a.py", "x = 1\n")]);
+    let stopped = event(r#"{"choices":[{"index":0,"delta":{},"finish_reason":"content_filter"}]}"#);
+    let chunks = [delta_event(&block("a.py", "x = 1", "x = 2")), stopped, event("[DONE]")].map(String::into_bytes);
+    let provider = FakeProvider::start([Step::Chunks(chunks.to_vec()), Step::reply("I may not.")]).await;
+    let daemon = DaemonProcess::start(&scratch).await;
+    let client = client(&daemon, &provider).await;
+    let session = client.session("openai/small", &["a.py"]).await;
+    let result = client.turn(&session, "two").await.report;
+    assert_eq!((result.outcome, result.commits.len()), (Outcome::Held, 0), "{result:?}");
+    assert_eq!((result.failed.len(), result.edits.len(), scratch.read("a.py").as_str()), (1, 1, "x = 1\n"));
     provider.finish();
 }
 

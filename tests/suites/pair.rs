@@ -1,6 +1,6 @@
 //! The program `pair` against a real daemon: what it says where, its exit codes, and what Ctrl-C ends.
 
-use paird_protocol::methods::{QuestionList, SessionList};
+use paird_protocol::methods::{DaemonStatus, METHODS, QuestionList, SessionList};
 use paird_protocol::{NoParams, Outcome, PROMPT_BYTES_MAX, QuestionListParams, TurnResult, TurnState};
 use paird_tests::{DaemonProcess, Launch, Pair, Said, Scratch, block, create, line, paced, until};
 use rustix::process::Signal;
@@ -216,17 +216,110 @@ async fn without_a_named_socket_the_daemon_that_serves_is_used() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_pair_that_comes_to_a_replaced_work_tree_starts_the_next_daemon() {
-    let scratch = Scratch::repo(&[("a.py", "x = 1\n")]);
-    let mut daemon = Launch::new(&scratch).start().await;
-    std::fs::rename(scratch.root(), scratch.base().join("old")).unwrap();
-    scratch.git_in(&scratch.base(), &["clone", "--quiet", "old", "work"]);
+    for args in [&["map"][..], &["socket", "--start"]] {
+        let scratch = Scratch::repo(&[("a.py", "x = 1\n")]);
+        let mut daemon = Launch::new(&scratch).start().await;
+        let before = daemon.pid();
+        std::fs::rename(scratch.root(), scratch.base().join("old")).unwrap();
+        scratch.git_in(&scratch.base(), &["clone", "--quiet", "old", "work"]);
+        let pair = Pair::new(&scratch);
+        let said = pair.run(args).await;
+        let socket = format!("{}\n", daemon.socket().display());
+        assert_eq!((code(&said), said.out == "a.py\n" || said.out == socket), (0, true), "{said:?}");
+        assert_ne!(daemon.client().await.call::<DaemonStatus>(NoParams {}).await.pid, before, "{args:?}: the next daemon answers there");
+        assert!(daemon.wait().await.success());
+        daemon.forget();
+        assert_eq!(code(&pair.run(&["stop"]).await), 0);
+        until("the daemon that pair started is gone", async || (!daemon.socket().exists()).then_some(())).await;
+    }
+}
+
+/// It takes as long as a client waits for an answer.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_daemon_that_says_nothing_is_named() {
+    let scratch = Scratch::repo(&[]);
+    let daemon = DaemonProcess::start(&scratch).await;
+    daemon.signal(Signal::STOP);
     let pair = Pair::new(&scratch);
-    let said = pair.run(&["map"]).await;
-    assert_eq!((code(&said), said.out.as_str()), (0, "a.py\n"), "{said:?}");
-    assert!(daemon.wait().await.success());
-    daemon.forget();
-    assert_eq!(code(&pair.run(&["stop"]).await), 0);
-    until("the daemon that pair started is gone", async || (!daemon.socket().exists()).then_some(())).await;
+    let every = [&["status"][..], &["ls"], &["undo"], &["stop"], &["socket", "--start"], &["--new", "hi"]];
+    let running: Vec<_> = every.iter().map(|args| pair.start(args)).collect();
+    for (args, running) in every.iter().zip(running) {
+        let said = running.end().await;
+        assert_eq!((code(&said), said.out.as_str()), (7, ""), "{args:?}: {said:?}");
+        for part in ["does not answer", "`pair stop`", &format!("`kill -9 {}`", daemon.pid())] {
+            assert!(said.err.contains(part), "{args:?}: {said:?}");
+        }
+    }
+    daemon.signal(Signal::CONT);
+    assert_eq!(code(&pair.run(&["status"]).await), 0);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_daemon_that_dies_under_a_turn_is_told_of_in_plain_words() {
+    let scratch = Scratch::repo(&[("a.py", "x = 1\n")]);
+    let model = scratch.replay(&[endless()]);
+    let mut daemon = DaemonProcess::start(&scratch).await;
+    let client = daemon.client().await;
+    let mut events = client.events().await;
+    let running = Pair::new(&scratch).start(&["--new", "--model", &model, "go"]);
+    events.wait_kind("reply.delta").await;
+    daemon.kill9().await;
+    let said = running.end().await;
+    assert_eq!(code(&said), 1, "{said:?}");
+    for part in ["the daemon ended in the middle of the turn\n", "the next command starts it again", "`pair diff`"] {
+        assert!(said.err.contains(part), "{said:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn hints_name_commands_and_no_methods() {
+    let scratch = Scratch::repo(&[("a.py", "x = 1\n")]);
+    let _daemon = DaemonProcess::start(&scratch).await;
+    let pair = Pair::new(&scratch);
+    for (args, says) in [
+        (&["undo"][..], "`pair log` shows which commits are paird's"),
+        (&["apply", "--session", "s0"], "`pair sessions` lists them"),
+        (&["--new", "hi"], "name one with `pair --model`, or in PAIRD_MODEL"),
+        (&["--model", "openai/gpt-x", "hi"], "set OPENAI_API_KEY in the environment of `pair`"),
+        (&["drop", "none.py"], "`pair ls` has the exact names"),
+        (&["undo", "--edit", "e0"], ""),
+    ] {
+        let said = pair.run(args).await;
+        assert!(code(&said) != 0 && said.err.contains(says), "{args:?}: {said:?}");
+        let named = METHODS.iter().find(|method| method.name.contains('/') && said.err.contains(method.name));
+        assert!(named.is_none(), "{args:?}: {said:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_undo_that_is_refused_says_what_else_can_be_done() {
+    let scratch = Scratch::repo(&[("a.py", "x = 1\n"), ("b.py", "y = 1\n")]);
+    let both = |from: &str, to: &str| {
+        block("a.py", &format!("x = {from}"), &format!("x = {to}")) + &block("b.py", &format!("y = {from}"), &format!("y = {to}"))
+    };
+    let model = scratch.replay(&[line(&both("1", "2")), line(&both("2", "3"))]);
+    let daemon = DaemonProcess::start(&scratch).await;
+    let pair = Pair::new(&scratch);
+    let said = pair.run(&["--new", "--model", &model, "--json", "two", "a.py", "b.py"]).await;
+    let first: TurnResult = serde_json::from_str(&said.out).unwrap_or_else(|error| panic!("{error}: {said:?}"));
+    // A commit of the person's on top: HEAD is not moved over it, and the edits can go without.
+    scratch.git(&["commit", "--quiet", "--allow-empty", "--message", "mine"]);
+    let said = pair.run(&["undo"]).await;
+    let hint = format!("`pair undo --turn {}` takes the edits of the last turn back by a new commit; it refuses, too", first.turn_id);
+    assert!(code(&said) == 1 && said.err.contains(&hint), "{said:?}");
+
+    let said = pair.run(&["--no-commit", "--json", "three"]).await;
+    let second: TurnResult = serde_json::from_str(&said.out).unwrap_or_else(|error| panic!("{error}: {said:?}"));
+    let edit = |path: &str| second.report.edits.iter().find(|edit| edit.path == path).unwrap().edit_id.clone();
+    scratch.write("a.py", "x = 4\n");
+    let said = pair.run(&["undo"]).await;
+    let undo = format!("`pair undo --edit {}`", edit("b.py"));
+    for part in [&format!("the edits of turn {} are not taken back: a.py", second.turn_id), &undo, "a.py is left to put right by hand"] {
+        assert!(code(&said) == 3 && said.err.contains(part), "{part}: {said:?}");
+    }
+    let said = pair.run(&["undo", "--edit", &edit("b.py")]).await;
+    assert_eq!((code(&said), scratch.read("a.py").as_str(), scratch.read("b.py").as_str()), (0, "x = 4\n", "y = 2\n"), "{said:?}");
+    drop(daemon);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

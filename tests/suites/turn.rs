@@ -131,6 +131,34 @@ async fn what_matched_is_held_when_the_tries_are_used_up() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_cannot_be_read_is_never_done() {
+    let cut = "a.py\n```\n<<<<<<< SEARCH\nx = ";
+    for replies in [[cut, "-"], ["a.py\n```\n<<<<<<< SEARCH\nx=======\ny\n>>>>>>> REPLACE\n```\n", "I cannot."]] {
+        let scratch = Scratch::repo(&[("a.py", "x = 1\n")]);
+        let daemon = DaemonProcess::start(&scratch).await;
+        let client = daemon.client().await;
+        let session = client.session_with(with_model(&scratch, &replies, &["a.py"])).await;
+        let result = client.turn(&session, "two").await.report;
+        assert_eq!((result.outcome, result.edits.len()), (Outcome::Held, 0), "{result:?}");
+        assert_eq!((result.failed.len(), result.failed[0].reason.as_str()), (1, "unreadable"), "{result:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_block_that_the_model_forgets_is_asked_for_again_and_then_told() {
+    let scratch = Scratch::repo(&[("a.py", "x = 1\n\nclass A:\n    pass\n")]);
+    let first = block("a.py", "nowhere to be found", "y = 2") + &block("a.py", "x = 1", "x = 2");
+    let other = block("a.py", "class A:", "class B:");
+    let daemon = DaemonProcess::start(&scratch).await;
+    let client = daemon.client().await;
+    let session = client.session_with(with_model(&scratch, &[&first, &other, "That is all."], &["a.py"])).await;
+    let result = client.turn(&session, "change it").await.report;
+    assert_eq!((result.outcome, result.failed.len(), result.reflections.len()), (Outcome::Held, 1, 2), "{result:?}");
+    assert_eq!((result.failed[0].reason.as_str(), result.edits.len(), result.edits[0].hunks.len()), ("no_match", 1, 2), "{result:?}");
+    assert!(scratch.read("a.py").starts_with("x = 1"), "nothing is half applied");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_matched_is_held_when_the_model_fails_over_the_rest() {
     let scratch = Scratch::repo(&[("a.py", "x = 1\n"), ("b.py", "y = 1\n")]);
     let reply = block("a.py", "x = 1", "x = 2") + &block("b.py", "not there", "y = 2");

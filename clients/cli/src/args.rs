@@ -1,5 +1,6 @@
 use std::path::{Path, PathBuf};
 
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use paird_protocol::EditFormat;
 
@@ -14,7 +15,7 @@ A message that is the name of a subcommand is given with --message. Environment:
 that have none; names ending in _API_KEY or _API_BASE are lent to the daemon; NO_COLOR turns colours off.
 
 Exit codes: 0 done, 1 failure, 2 usage, 3 edits not or partly applied, 4 checks failing, 5 model or provider error,
-6 refused, 7 the daemon could not be started, 130 cancelled.";
+6 refused, 7 the daemon cannot be started or does not answer, 130 cancelled.";
 
 /// A pair programmer in this repository.
 ///
@@ -68,8 +69,8 @@ pub(crate) struct Chat {
     /// The session's model from now on, as `openai/NAME` or `replay:FILE`.
     #[arg(long, value_name = "NAME")]
     pub(crate) model: Option<String>,
-    /// How the session's model writes its edits from now on: diff, diff-fenced, whole, udiff, patch, or an editor- variant.
-    #[arg(long, value_name = "FORMAT", value_parser = edit_format)]
+    /// How the session's model writes its edits from now on.
+    #[arg(long, value_name = "FORMAT", value_parser = edit_formats())]
     pub(crate) edit_format: Option<EditFormat>,
     /// Edit files, or only answer; for as long as this command runs.
     #[arg(long)]
@@ -89,8 +90,20 @@ pub(crate) struct Chat {
 }
 
 /// The protocol's names are the names here.
-fn edit_format(name: &str) -> Result<EditFormat, String> {
-    serde_json::from_value(serde_json::Value::from(name)).map_err(|error| error.to_string())
+const EDIT_FORMATS: [(&str, &str); 8] = [
+    ("diff", "SEARCH/REPLACE blocks, the path above the fence"),
+    ("diff-fenced", "the same, the path inside the fence"),
+    ("whole", "whole files"),
+    ("udiff", "unified diffs"),
+    ("patch", "patches that add, update, delete and move files"),
+    ("editor-diff", "as `diff`, for a model that only writes down what is planned"),
+    ("editor-diff-fenced", "as `diff-fenced`, for such a model"),
+    ("editor-whole", "as `whole`, for such a model"),
+];
+
+fn edit_formats() -> impl TypedValueParser<Value = EditFormat> {
+    let names = EDIT_FORMATS.map(|(name, about)| PossibleValue::new(name).help(about));
+    PossibleValuesParser::new(names).try_map(|name| serde_json::from_value(serde_json::Value::from(name)))
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -235,6 +248,7 @@ impl Chat {
             || self.new
             || !self.read_only.is_empty()
             || self.model.is_some()
+            || self.edit_format.is_some()
             || self.mode.is_some()
             || self.no_commit
             || self.review
@@ -278,6 +292,18 @@ mod tests {
     }
 
     #[test]
+    fn edit_formats_are_the_protocols() {
+        let given = |name| Args::try_parse_from(["pair", "--edit-format", name, "x"]).unwrap().chat.edit_format.unwrap();
+        for (name, _) in EDIT_FORMATS {
+            assert_eq!(serde_json::to_value(given(name)).unwrap(), name);
+        }
+        // One that is new in the protocol is in its own list.
+        let known = serde_json::from_value::<EditFormat>("".into()).unwrap_err().to_string();
+        let listed = EDIT_FORMATS.map(|(name, _)| format!("`{name}`")).join(", ");
+        assert!(known.ends_with(&format!("expected one of {listed}")), "{known}");
+    }
+
+    #[test]
     fn no_message_is_a_prompt_or_standard_input() {
         assert!(matches!(intent(&["--mode", "ask"]), Ok(Intent::Prompt)));
         let mut piped = Args::try_parse_from(["pair"]).unwrap();
@@ -301,6 +327,8 @@ mod tests {
         for (words, why) in [
             (&["-m", "fix it", "log"][..], "as ./NAME"),
             (&["--dry", "undo"], "without a command"),
+            (&["--edit-format", "udiff", "undo"], "without a command"),
+            (&["--edit-format", "yaml", "x"], "possible values: diff, diff-fenced, whole, udiff, patch, editor-diff"),
             (&["a.py"], "the message comes first"),
             (&[" "], "empty"),
             (&["--review", "--dry", "x"], "cannot be used with"),

@@ -30,7 +30,7 @@ pub(crate) async fn run(tree: WorkTree, common: &Common, command: Command, scree
     let command = match command {
         Command::Stop => return stop(tree, screen).await,
         Command::Status => return status(tree, screen).await,
-        Command::Socket { start } => return socket(&tree, start, screen).await,
+        Command::Socket { start } => return socket(tree, start, screen).await,
         other => other,
     };
     let daemon = Connection::open(tree, false).await?;
@@ -199,8 +199,8 @@ async fn stop(tree: WorkTree, screen: &mut Screen) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-async fn socket(tree: &WorkTree, start: bool, screen: &mut Screen) -> Result<Exit, Failure> {
-    let address = if start { connection::ensure(&tree.root).await? } else { connection::address(&tree.root)? };
+async fn socket(tree: WorkTree, start: bool, screen: &mut Screen) -> Result<Exit, Failure> {
+    let address = if start { Connection::open_at(tree, false).await?.1 } else { connection::address(&tree.root)? };
     show(screen, &address.socket.display().to_string(), |screen, path| screen.data(path))?;
     Ok(Exit::Done)
 }

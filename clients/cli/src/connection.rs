@@ -35,30 +35,36 @@ impl Connection {
     /// # Errors
     /// It cannot be started, or is not the one that is meant.
     pub(crate) async fn open(tree: WorkTree, questions: bool) -> Result<Self, Failure> {
-        match Self::reach(&tree, questions).await? {
-            Ok((client, daemon)) => Self::checked(client, tree, &daemon),
-            Err(_stops) => {
-                let (client, daemon) = Self::reach(&tree, questions).await??;
-                Self::checked(client, tree, &daemon)
-            }
-        }
+        Ok(Self::open_at(tree, questions).await?.0)
+    }
+
+    /// The same, with the address of the daemon, which has answered a call there.
+    ///
+    /// # Errors
+    /// As of [`Self::open`].
+    pub(crate) async fn open_at(tree: WorkTree, questions: bool) -> Result<(Self, Address), Failure> {
+        let (client, daemon, address) = match Self::reach(&tree, questions).await? {
+            Ok(reached) => reached,
+            Err(_stops) => Self::reach(&tree, questions).await??,
+        };
+        Ok((Self::checked(client, tree, &daemon)?, address))
     }
 
     /// One try. The inner error: the daemon is just stopping, and is gone now, so that another can be started.
-    async fn reach(tree: &WorkTree, questions: bool) -> Result<Result<(Client, InitializeResult), ClientError>, Failure> {
+    async fn reach(tree: &WorkTree, questions: bool) -> Result<Result<(Client, InitializeResult, Address), ClientError>, Failure> {
         let address = ensure(&tree.root).await?;
         let client = match Client::connect(&address.socket).await {
             Ok(client) => client,
             Err(gone) => return Ok(Err(gone)),
         };
         match initialize(&client, questions).await {
-            Ok(daemon) => Ok(Ok((client, daemon))),
+            Ok(daemon) => Ok(Ok((client, daemon, address))),
             Err(ClientError::Call(error)) if error.data.kind == ErrorKind::Overloaded => {
                 // Over time: then the second try tells what is wrong.
                 let _ = tokio::time::timeout(start::START_TIMEOUT, client.closed()).await;
                 Ok(Err(ClientError::Call(error)))
             }
-            Err(error @ ClientError::Closed { .. }) => Ok(Err(error)),
+            Err(error) if error.is_loss() => Ok(Err(error)),
             Err(error) => Err(error.into()),
         }
     }
@@ -129,11 +135,11 @@ pub(crate) fn address(root: &Path) -> Result<Address, Failure> {
     Ok(elsewhere.filter(start::answers).unwrap_or(address))
 }
 
-/// The same, once a daemon serves there.
+/// The same, once a daemon takes connections there; whether it answers, a call tells.
 ///
 /// # Errors
 /// None answers and none can be started.
-pub(crate) async fn ensure(root: &Path) -> Result<Address, Failure> {
+async fn ensure(root: &Path) -> Result<Address, Failure> {
     let address = address(root)?;
     let (root, started) = (root.to_owned(), address.clone());
     let starting = tokio::task::spawn_blocking(move || {

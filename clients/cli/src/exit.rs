@@ -6,6 +6,7 @@ use paird_protocol::address::AddressError;
 use paird_protocol::client::ClientError;
 use paird_protocol::{ErrorKind, Outcome, TurnReport};
 
+use crate::hints;
 use crate::repo::RepoError;
 use crate::start::StartError;
 
@@ -63,6 +64,9 @@ impl Exit {
     }
 }
 
+/// What becomes of a daemon that has ended, and of what it was doing.
+const STARTED_AGAIN: &str = "the next command starts it again, and it finishes or takes back what was being written; `pair diff` shows what came of it, `pair` asks what is open";
+
 /// Why this program does not end well, with the code it ends with.
 #[derive(Debug)]
 pub(crate) struct Failure {
@@ -92,13 +96,22 @@ impl Failure {
 impl From<ClientError> for Failure {
     fn from(error: ClientError) -> Self {
         match error {
-            ClientError::Call(error) => Self { exit: Exit::of_kind(error.data.kind), message: error.message, hint: error.data.hint },
+            ClientError::Call(error) => Self {
+                exit: Exit::of_kind(error.data.kind),
+                message: error.message,
+                hint: error.data.hint.as_deref().and_then(hints::for_person),
+            },
             ClientError::Connect { .. } => Self::new(Exit::NoDaemon, chain(&error)),
             ClientError::Foreign { .. } => {
                 Self::new(Exit::NoDaemon, chain(&error)).with_hint("nothing was sent; set XDG_RUNTIME_DIR to a directory of your own")
             }
-            ClientError::Closed { .. } => {
-                Self::new(Exit::Failure, chain(&error)).with_hint("`pair status` shows whether it runs, its log is in the state directory")
+            ClientError::Ended => Self::new(Exit::Failure, "the daemon ended before it had answered").with_hint(STARTED_AGAIN),
+            ClientError::Closed { .. } => Self::new(Exit::Failure, chain(&error)).with_hint(STARTED_AGAIN),
+            ClientError::Silent { pid, .. } => {
+                let end = pid.map_or_else(|| "kill its process".to_owned(), |pid| format!("`kill -9 {pid}`"));
+                Self::new(Exit::NoDaemon, chain(&error)).with_hint(format!(
+                    "{end} where `pair stop` does not end it; the next command starts another, which finishes or takes back what was being written; its log is in $XDG_STATE_HOME/paird, else ~/.local/state/paird"
+                ))
             }
             ClientError::Protocol { .. } => {
                 Self::new(Exit::Failure, chain(&error)).with_hint("the daemon may be of another version; `pair stop`, then try again")
@@ -159,6 +172,7 @@ mod tests {
             edits: Vec::new(),
             failed: Vec::new(),
             commits: Vec::new(),
+            uncommitted: Vec::new(),
             checks: Vec::new(),
             shell_commands: Vec::new(),
             usage: Usage::default(),
@@ -206,5 +220,10 @@ mod tests {
         let gone = std::io::Error::from(std::io::ErrorKind::ConnectionRefused);
         let failure = Failure::from(ClientError::Connect { path: "/s".into(), source: gone });
         assert_eq!((failure.exit, failure.message.as_str()), (Exit::NoDaemon, "connect to /s: connection refused"));
+        let failure = Failure::from(ClientError::Silent { method: "daemon/status".to_owned(), pid: Some(7) });
+        assert!(failure.exit == Exit::NoDaemon && failure.message.contains("does not answer"), "{failure:?}");
+        assert!(failure.hint.is_some_and(|hint| hint.contains("`kill -9 7`") && hint.contains("`pair stop`")));
+        let failure = Failure::from(ClientError::Ended);
+        assert!(failure.exit == Exit::Failure && failure.hint.is_some(), "{failure:?}");
     }
 }

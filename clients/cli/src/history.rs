@@ -1,10 +1,11 @@
 //! What turns have changed: shown, taken back, and proposals written.
 
 use paird_protocol::client::ClientError;
+use paird_protocol::envelope::ErrorObject;
 use paird_protocol::methods::{CommitList, CommitShow, CommitUndo, EditApply, EditGet, EditList, EditUndo, SessionRead};
 use paird_protocol::{
     CommitListParams, CommitRef, CommitShowParams, CommitShowResult, CommitUndoParams, CommitUndoResult, Edit, EditApplyParams,
-    EditApplyResult, EditGetParams, EditGetResult, EditListParams, EditStatus, EditUndoParams, SessionParams, SessionReadResult,
+    EditApplyResult, EditGetParams, EditGetResult, EditListParams, EditStatus, EditUndoParams, ErrorKind, SessionParams, SessionReadResult,
 };
 
 use crate::args::Undo;
@@ -33,30 +34,50 @@ pub(crate) async fn undo(daemon: &Connection, named: Option<&str>, undo: &Undo, 
             None => None,
         };
         match last {
-            Some(LastTurn { id, committed: false }) => {
-                screen.notice("the last turn made no commit; taking its edits back");
-                EditUndoParams { turn_id: Some(id), ..Default::default() }
-            }
+            Some(last) if !last.committed => return undo_turn(daemon, &last, screen).await,
             last => return undo_commit(daemon, session, last, screen).await,
         }
     };
+    undo_edits(daemon, params, screen).await?
+}
+
+async fn undo_edits(daemon: &Connection, params: EditUndoParams, screen: &mut Screen) -> Result<Result<(), Failure>, ClientError> {
     let undone = daemon.call::<EditUndo>(params).await?;
-    show(screen, &undone, |screen, undone| show_applied(screen, "undone", undone))
+    Ok(show(screen, &undone, |screen, undone| show_applied(screen, "undone", undone)))
+}
+
+/// Takes back a turn that has made no commit.
+async fn undo_turn(daemon: &Connection, last: &LastTurn, screen: &mut Screen) -> Result<(), Failure> {
+    screen.notice("the last turn made no commit; taking its edits back");
+    let params = EditUndoParams { turn_id: Some(last.id.clone()), ..Default::default() };
+    match undo_edits(daemon, params, screen).await {
+        Ok(done) => done,
+        Err(ClientError::Call(error)) if error.data.kind == ErrorKind::Conflict => Err(last.changed_since(error)),
+        Err(error) => Err(error.into()),
+    }
 }
 
 async fn undo_commit(daemon: &Connection, session_id: Option<String>, last: Option<LastTurn>, screen: &mut Screen) -> Result<(), Failure> {
     match daemon.call::<CommitUndo>(CommitUndoParams { session_id }).await {
         Ok(undone) => show(screen, &undone, show_undone_commit),
         Err(error) => {
+            let by_edits = matches!(&error, ClientError::Call(error) if may_go_by_edits(error));
             let mut failure = Failure::from(error);
             failure.message = format!("the last commit is not taken back: {}", failure.message);
-            if let Some(LastTurn { id, .. }) = last {
-                failure.hint =
-                    Some(format!("`pair undo --turn {id}` takes its edits back by a new commit, where they still stand as they were made"));
+            if let Some(LastTurn { id, .. }) = last.filter(|_| by_edits) {
+                failure.hint = Some(format!(
+                    "`pair undo --turn {id}` takes the edits of the last turn back by a new commit; it refuses, too, where their files were changed since"
+                ));
             }
             Err(failure)
         }
     }
+}
+
+/// Whether the daemon refuses to move HEAD and says that the edits can go without that. A lock, a failing disk and whatever
+/// else keeps a commit from being taken back would keep the edits from it as well.
+fn may_go_by_edits(error: &ErrorObject) -> bool {
+    error.data.kind == ErrorKind::Vcs && error.data.hint.as_deref().is_some_and(|hint| hint.contains("without moving HEAD"))
 }
 
 pub(crate) fn show_undone_commit(screen: &mut Screen, undone: &CommitUndoResult) {
@@ -72,11 +93,37 @@ pub(crate) fn show_undone_commit(screen: &mut Screen, undone: &CommitUndoResult)
 struct LastTurn {
     id: String,
     committed: bool,
+    /// Id and path of each.
+    edits: Vec<(String, String)>,
+}
+
+impl LastTurn {
+    /// Files of it are no longer as it left them. What can be done, edit by edit.
+    fn changed_since(&self, error: ErrorObject) -> Failure {
+        let changed = error.data.paths;
+        let others: Vec<String> =
+            self.edits.iter().filter(|(_, path)| !changed.contains(path)).map(|(id, _)| format!(" --edit {id}")).collect();
+        let by_hand = if changed.is_empty() { "its files".to_owned() } else { changed.join(", ") };
+        let hint = if changed.is_empty() || others.is_empty() {
+            format!("nothing was written; put {by_hand} right by hand, `pair diff` shows what the turn changed")
+        } else {
+            format!(
+                "nothing was written; `pair undo{}` takes the other edits back, {by_hand} is left to put right by hand",
+                others.concat()
+            )
+        };
+        Failure::new(Exit::of_kind(error.data.kind), format!("the edits of turn {} are not taken back: {}", self.id, error.message))
+            .with_hint(hint)
+    }
 }
 
 fn last_turn(state: &SessionReadResult) -> Option<LastTurn> {
     let last = last_changed(&state.edits, |edit| edit.status == EditStatus::Applied);
-    Some(LastTurn { id: last.first()?.turn_id.clone()?, committed: last.iter().any(|edit| edit.commit.is_some()) })
+    Some(LastTurn {
+        id: last.first()?.turn_id.clone()?,
+        committed: last.iter().any(|edit| edit.commit.is_some()),
+        edits: last.iter().map(|edit| (edit.edit_id.clone(), edit.path.clone())).collect(),
+    })
 }
 
 /// Of the edits that are wanted, those of the newest one's turn.

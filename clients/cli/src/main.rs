@@ -10,6 +10,7 @@ mod commands;
 mod connection;
 mod demo;
 mod exit;
+mod hints;
 mod history;
 mod input;
 mod one_shot;

@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 
-use futures_util::FutureExt;
 use paird_protocol::address::{WorkTreeKey, state_dir};
 use paird_protocol::methods::{SessionClear, SessionConfigure, SessionRead};
 use paird_protocol::{Mode, SessionConfigureParams, SessionParams};
@@ -148,9 +147,9 @@ impl Chat<'_> {
         Ok(())
     }
 
-    /// A daemon that was stopped meanwhile is started again; the session outlives it.
+    /// A daemon that was stopped meanwhile is started again, one that did not answer is tried again; the session outlives both.
     async fn stay_connected(&mut self) -> Result<(), Failure> {
-        if self.daemon.client.closed().now_or_never().is_some() {
+        if self.daemon.client.is_over() {
             self.daemon = Connection::open(self.daemon.tree.clone(), self.answers.any()).await?;
             self.ask_what_is_open().await;
         }

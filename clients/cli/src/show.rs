@@ -8,6 +8,7 @@ use paird_protocol::{CommitRef, EditStatus, FailedBlock, Outcome, TurnReport};
 use serde::Serialize;
 
 use crate::exit::{Exit, Failure};
+use crate::hints;
 use crate::plain::{is_obeyed, line, plain, short};
 
 /// Lines of the closest place that are shown for a block that found none.
@@ -195,7 +196,8 @@ impl Screen {
             Outcome::Held => self.warn("held: not every edit could be made"),
             Outcome::Failed => match &report.error {
                 Some(error) => {
-                    let failure = Failure { hint: error.hint.clone(), ..Failure::new(Exit::of_turn(report), &error.message) };
+                    let hint = error.hint.as_deref().and_then(hints::for_person);
+                    let failure = Failure { hint, ..Failure::new(Exit::of_turn(report), &error.message) };
                     self.failure(&failure);
                 }
                 None => self.warn("the turn failed"),

@@ -8,7 +8,7 @@ use paird_protocol::client::ClientError;
 use paird_protocol::methods::{EditGet, QuestionAnswer, QuestionList, SessionCancel, SessionPrompt, SessionRead};
 use paird_protocol::{
     CancelParams, EditGetParams, ErrorKind, Event, EventBody, PROMPT_BYTES_MAX, PromptParams, Question, QuestionAnswerParams,
-    QuestionListParams, SessionParams, TurnResult, TurnState,
+    QuestionListParams, SessionParams, SessionReadResult, TurnResult, TurnState,
 };
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
@@ -101,6 +101,13 @@ pub(crate) async fn resume(daemon: &Connection, screen: &mut Screen, session: &s
     ended
 }
 
+/// What went wrong with a call while the turn was under way.
+fn in_turn(error: ClientError) -> Failure {
+    let ended = matches!(error, ClientError::Ended);
+    let failure = Failure::from(error);
+    if ended { Failure { message: "the daemon ended in the middle of the turn".to_owned(), ..failure } } else { failure }
+}
+
 /// What a message is called where it is only mentioned.
 fn first_line(text: &str) -> String {
     text.lines().next().unwrap_or("").chars().take(MENTIONED_CHARS).collect()
@@ -163,7 +170,7 @@ impl<'a> Follower<'a> {
 
     /// Says what the turn waits for, behind which it is queued.
     async fn look_ahead(&mut self) -> Result<(), Failure> {
-        let state = self.daemon.call::<SessionRead>(SessionParams { session_id: self.session.to_owned() }).await?;
+        let state = self.read().await?;
         let ahead = state.turns.iter().find(|turn| matches!(turn.state, TurnState::Running | TurnState::Waiting));
         if let Some(turn) = ahead.filter(|turn| turn.turn_id != self.turn) {
             self.screen.notice(&format!("waiting for the turn {:?} of this session; --new opens another", first_line(&turn.text)));
@@ -172,6 +179,10 @@ impl<'a> Follower<'a> {
             self.asked(question).await?;
         }
         Ok(())
+    }
+
+    async fn read(&self) -> Result<SessionReadResult, Failure> {
+        self.daemon.call::<SessionRead>(SessionParams { session_id: self.session.to_owned() }).await.map_err(in_turn)
     }
 
     /// Follows the turn to its end. `None` if the person leaves before.
@@ -290,7 +301,7 @@ impl<'a> Follower<'a> {
         match self.daemon.call::<SessionCancel>(params).await {
             // The daemon stops, which ends the turn as well.
             Err(ClientError::Call(error)) if error.data.kind == ErrorKind::Overloaded => Ok(()),
-            other => Ok(other.map(drop)?),
+            other => other.map(drop).map_err(in_turn),
         }
     }
 
@@ -299,19 +310,19 @@ impl<'a> Follower<'a> {
         match self.daemon.call::<QuestionAnswer>(params).await {
             // Somebody else was first, or the turn is over: the events tell.
             Err(ClientError::Call(error)) if matches!(error.data.kind, ErrorKind::NotFound | ErrorKind::Conflict) => Ok(()),
-            other => Ok(other.map(drop)?),
+            other => other.map(drop).map_err(in_turn),
         }
     }
 
     /// This terminal took the reply more slowly than it came, and some events are lost: goes on from the session's state.
     async fn catch_up(&mut self, events: &mut Events<'_>) -> Result<Option<TurnResult>, Failure> {
         match events.subscribe_again().await {
-            Err(error @ ClientError::Closed { .. }) if self.asker.is_open() => {
-                return Err(Failure::from(error).with_hint("the question stays open; `pair` starts the daemon again and asks it"));
+            Err(error) if error.is_loss() && self.asker.is_open() => {
+                return Err(in_turn(error).with_hint("the question stays open; `pair` starts the daemon again and asks it"));
             }
-            other => other?,
+            other => other.map_err(in_turn)?,
         }
-        let state = self.daemon.call::<SessionRead>(SessionParams { session_id: self.session.to_owned() }).await?;
+        let state = self.read().await?;
         self.read_up_to = state.seq;
         let turn = state.turns.into_iter().find(|turn| turn.turn_id == self.turn);
         let Some(turn) = turn else {

@@ -136,6 +136,38 @@ impl<'a> Work<'a> {
         }
     }
 
+    /// Whether somebody has changed a path that this record's killed attempt had not come to yet. What it has replaced
+    /// tells: the old content lies aside then.
+    pub(crate) fn is_overtaken(&self) -> Result<bool, WriteError> {
+        let mut changed = Vec::new();
+        let mut begun = false;
+        for (index, entry) in self.record.entries().iter().enumerate() {
+            let Some(parent) = self.open_parent(entry, false)? else {
+                changed.extend(entry.before.is_some().then_some((entry, Standing::Absent)));
+                continue;
+            };
+            let fail = failed("read", &entry.path);
+            let names = TempNames::new(self.record.id(), index);
+            let (target, temp) = (Spot { dir: parent.as_fd(), name: entry.path.file_name() }, self.temp.spot(parent.as_fd(), &names));
+            if temp.is_same_file(target) {
+                begun = true;
+                continue;
+            }
+            let (standing, aside) = (target.look(entry).map_err(&fail)?, temp.look(entry).map_err(&fail)?);
+            begun |= aside != Standing::Absent || (entry.is(standing, Version::After) && !entry.is(standing, Version::Before));
+            let is_theirs = |standing| matches!(standing, Standing::Changed | Standing::Other(_));
+            if is_theirs(aside) || !(entry.is(standing, Version::Before) || entry.is(standing, Version::After)) {
+                changed.push((entry, aside));
+            }
+        }
+        let reached = |entry: &Entry, aside: Standing| match entry.before {
+            Some(_) => entry.is(aside, Version::Before),
+            // A new file takes its temporary one with it.
+            None => begun && aside == Standing::Absent,
+        };
+        Ok(changed.into_iter().any(|(entry, aside)| !reached(entry, aside)))
+    }
+
     /// Takes one path to the end of `direction`. May be repeated after a kill at any point, with the same result.
     pub(crate) fn carry(&self, index: usize, direction: Direction) -> Result<Outcome, WriteError> {
         let entry = &self.record.entries()[index];

@@ -10,6 +10,8 @@ use crate::rungs::Rung;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FailReason {
+    /// A part of the reply that looks like an edit and could not be read, or was left out.
+    Unreadable,
     /// The reply names no file for the block.
     NoPath,
     /// The path leaves the work tree, lies below `.git`, or is no path.

@@ -14,7 +14,8 @@ pub struct Recovered {
     pub foreign: Vec<RepoPath>,
 }
 
-/// Finishes what a killed process left: a write under way is carried forward, one being taken back is taken back.
+/// Finishes what a killed process left: a write under way is carried forward, or taken back where somebody has changed a
+/// file before the write had come to it; one being taken back is taken back.
 /// May itself be killed and repeated. After an error the record stays open, for another try.
 pub fn recover(root: &Root, temp: &TempArea, record: &mut Record) -> Result<Recovered, WriteError> {
     recover_observed(root, temp, record, &|_| {})
@@ -32,6 +33,11 @@ pub(crate) fn recover_observed(
             return Ok(Recovered { written: Vec::new(), foreign });
         }
         State::RolledBack => return Ok(Recovered::default()),
+        // Going on would leave the person's file without its edit beside others that have theirs.
+        State::Intended if Work::new(root, temp, record, observer).is_overtaken()? => {
+            let foreign = roll_back(root, temp, record, observer)?;
+            return Ok(Recovered { written: Vec::new(), foreign });
+        }
         State::Intended => roll_forward(root, temp, record, observer)?,
         State::Written | State::Done => {}
     }

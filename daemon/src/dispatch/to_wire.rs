@@ -111,6 +111,7 @@ fn report(r: &Report) -> wire::TurnReport {
         edits: r.edits.iter().map(edit).collect(),
         failed: r.failed.iter().map(failed).collect(),
         commits: r.commits.iter().map(commit).collect(),
+        uncommitted: r.uncommitted.iter().map(|(path, why)| wire::Uncommitted { path: path.to_string(), reason: why.clone() }).collect(),
         checks: Vec::new(),
         shell_commands: r.shell_commands.clone(),
         usage: usage(r.usage),

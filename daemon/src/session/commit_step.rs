@@ -14,7 +14,7 @@ use super::settings::DirtyCommits;
 use super::tree::Tree;
 
 /// How often a commit is prepared anew because HEAD moved meanwhile.
-const MOVED_TRIES: usize = 3;
+const MOVED_TRIES: usize = 20;
 
 /// What a record notes about its commit, in order.
 #[derive(Serialize, Deserialize)]

@@ -178,6 +178,9 @@ pub struct Report {
     pub edits: Vec<EditEntry>,
     pub failed: Vec<Failed>,
     pub commits: Vec<Commit>,
+    /// Files whose edits were written and are in no commit, and why.
+    #[serde(default)]
+    pub uncommitted: Vec<(RepoPath, String)>,
     pub shell_commands: Vec<String>,
     pub usage: Usage,
     /// Further requests that showed the model blocks it had to send again.
@@ -196,6 +199,7 @@ impl Report {
             edits: Vec::new(),
             failed: Vec::new(),
             commits: Vec::new(),
+            uncommitted: Vec::new(),
             shell_commands: Vec::new(),
             usage: Usage { requests: 0, input: 0, output: 0, cached_read: 0, cached_write: 0, reported: false },
             reflections: 0,

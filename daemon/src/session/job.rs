@@ -130,6 +130,7 @@ impl Report {
             self.edits.extend(edits.iter().cloned());
         }
         self.commits.extend(landed.committed.commits.iter().cloned());
+        self.uncommitted.extend(landed.committed.uncommitted.iter().cloned());
     }
 }
 

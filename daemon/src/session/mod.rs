@@ -17,6 +17,7 @@ mod line_changes;
 mod listing;
 mod log;
 mod loose;
+mod missing;
 mod models;
 mod owner;
 mod place;

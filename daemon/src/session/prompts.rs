@@ -81,4 +81,6 @@ pub(super) const FILES_INTRO: &str = "These are the files you may edit, as they 
 pub(super) const NO_FILES: &str = "No files have been added to the chat yet.";
 pub(super) const NOT_YET_WRITTEN: &str = "(with your blocks that matched laid over it; not yet written)";
 pub(super) const ACK: &str = "Understood.";
+pub(super) const FILTERED: &str =
+    "Your reply was stopped by a filter of the provider. Send the blocks that are still missing, and only those.";
 pub(super) const CUT: &str = "Your reply was cut off at the output limit. Send the blocks that are still missing, and only those.";

@@ -20,6 +20,7 @@ use super::failure::Failure;
 use super::ids::{EditId, SessionId, TurnId};
 use super::job::{CommitOrder, Order, Refused};
 use super::lane::Lane;
+use super::missing::Missing;
 use super::models::Model;
 use super::place;
 use super::prompts;
@@ -64,6 +65,8 @@ pub(super) struct Resume {
 
 /// The stop reason of a reply that was cut off at the output limit.
 const LENGTH: &str = "length";
+/// Of one that the provider has stopped.
+const FILTERED: &str = "content_filter";
 
 /// Why a turn's steps end before their end.
 enum Halt {
@@ -97,7 +100,8 @@ impl Turn {
     async fn steps(&mut self, report: &mut Report) -> Result<Outcome, Halt> {
         let mut asked = first_question(&self.text, self.selection.as_ref(), &self.notes, &self.tree);
         let mut waiting: Vec<Block> = Vec::new();
-        let mut unplaced: Vec<Failed> = Vec::new();
+        let mut missing: Vec<Missing> = Vec::new();
+        let mut numbered = 0;
         loop {
             let (reply, parsed) = match self.resume.replies.pop_front() {
                 Some(reply) => {
@@ -108,7 +112,7 @@ impl Turn {
                 None => match self.request(&asked, &waiting, report).await {
                     Ok(replied) => replied,
                     Err(halt) if report.reflections == 0 => return Err(halt),
-                    Err(halt) => return self.keep(halt, &waiting, unplaced, report).await,
+                    Err(halt) => return self.keep(halt, &waiting, missing, report).await,
                 },
             };
             report.reply.clone_from(&reply.text);
@@ -119,11 +123,12 @@ impl Turn {
 
             report.shell_commands.extend(parsed.shell_commands);
             let broken = broken(parsed.problems, &reply);
-            let gave_up = parsed.blocks.is_empty() && !unplaced.is_empty();
+            let gave_up = parsed.blocks.is_empty() && broken.is_empty() && !missing.is_empty();
             if !gave_up {
-                add_blocks(&mut waiting, parsed.blocks);
+                missing.retain(|m| !m.is_answered_by(&parsed.blocks));
+                add_blocks(&mut waiting, parsed.blocks, &mut numbered);
                 let proposal = place::propose(&self.tree, waiting.clone(), &self.scope(), false)?;
-                unplaced = if proposal.failed.is_empty() && broken.is_empty() {
+                let failed = if proposal.failed.is_empty() && broken.is_empty() && missing.is_empty() {
                     match self.settle(proposal, report).await? {
                         Settled::As(outcome) => return Ok(outcome),
                         Settled::Lost(failed) => failed,
@@ -131,18 +136,20 @@ impl Turn {
                 } else {
                     proposal.failed
                 };
+                missing.extend(failed.into_iter().map(|f| Missing::of(f, &waiting)));
+                missing.extend(broken.iter().zip(numbered..).map(|(problem, index)| Missing::unread(problem, index)));
+                numbered += broken.len();
             }
 
-            let tried = Parsed { blocks: waiting.clone(), shell_commands: Vec::new(), problems: broken };
-            waiting.retain(|b| !unplaced.iter().any(|f| f.block == b.index));
-            self.tell(Step::Failed(unplaced.clone())).await;
+            waiting.retain(|b| !missing.iter().any(|m| m.failed.block == b.index));
+            self.tell(Step::Failed(missing.iter().map(|m| m.failed.clone()).collect())).await;
             if gave_up || report.reflections == REFLECTIONS_MAX {
-                report.failed = unplaced;
+                report.failed = missing.into_iter().map(|m| m.failed).collect();
                 return self.hold(&waiting, report).await;
             }
             report.reflections += 1;
             self.history.push(Exchange { turn: self.id.clone(), asked, reply: reply.text, stop: reply.stop });
-            asked = paird_edit::explain(&tried, &unplaced);
+            asked = ask_again(&waiting, &missing, broken);
         }
     }
 
@@ -314,14 +321,18 @@ impl Turn {
         if self.cancel.is_cancelled() {
             return Err(Halt::Cancelled);
         }
-        match self.lane.apply(self.order(), edits, self.scope()).await {
+        match self.lane.apply(self.order(), edits.clone(), self.scope()).await {
             Ok(landed) => {
                 report.land(&landed);
                 self.tell(Step::Landed(Box::new(landed))).await;
                 Ok(None)
             }
             Err(Refused::Blocks(failed)) => Ok(Some(failed)),
-            Err(Refused::Error(error)) => Err(error.into()),
+            // The disk is full, or a directory may not be written: the edits are as good as they were.
+            Err(Refused::Error(error)) => {
+                self.propose(edits, report).await;
+                Err(error.into())
+            }
         }
     }
 
@@ -350,8 +361,8 @@ impl Turn {
     }
 
     /// A further request came to nothing. The blocks that have their place are not lost with it: they wait as proposals.
-    async fn keep(&mut self, halt: Halt, waiting: &[Block], unplaced: Vec<Failed>, report: &mut Report) -> Result<Outcome, Halt> {
-        report.failed = unplaced;
+    async fn keep(&mut self, halt: Halt, waiting: &[Block], missing: Vec<Missing>, report: &mut Report) -> Result<Outcome, Halt> {
+        report.failed = missing.into_iter().map(|m| m.failed).collect();
         match halt {
             Halt::Failed(error) if !waiting.is_empty() => {
                 report.error = Some(Failure::from(&error));
@@ -427,24 +438,35 @@ fn stop_word(stop: StopReason) -> String {
     match stop {
         StopReason::Stop => "stop".to_owned(),
         StopReason::Length => LENGTH.to_owned(),
-        StopReason::ContentFilter => "content_filter".to_owned(),
+        StopReason::ContentFilter => FILTERED.to_owned(),
         StopReason::Other(word) => word,
     }
 }
 
 /// What keeps a reply from being taken as complete.
 fn broken(problems: Vec<Problem>, reply: &Reply) -> Vec<Problem> {
-    let cut = (reply.stop == LENGTH).then(|| Problem::new(prompts::CUT));
-    problems.into_iter().chain(cut).collect()
+    let cut = match reply.stop.as_str() {
+        LENGTH => Some(prompts::CUT),
+        FILTERED => Some(prompts::FILTERED),
+        _ => None,
+    };
+    problems.into_iter().chain(cut.map(Problem::new)).collect()
+}
+
+/// What the next request shows of what is missing.
+fn ask_again(waiting: &[Block], missing: &[Missing], broken: Vec<Problem>) -> String {
+    let blocks = waiting.iter().chain(missing.iter().filter_map(Missing::block)).cloned().collect();
+    let failed: Vec<Failed> = missing.iter().filter(|m| m.block().is_some()).map(|m| m.failed.clone()).collect();
+    paird_edit::explain(&Parsed { blocks, shell_commands: Vec::new(), problems: broken }, &failed)
 }
 
 /// Adds the blocks of a further reply, numbered on, without those that wait already.
-fn add_blocks(waiting: &mut Vec<Block>, new: Vec<Block>) {
+fn add_blocks(waiting: &mut Vec<Block>, new: Vec<Block>, numbered: &mut usize) {
     let earlier = waiting.clone();
-    let first = waiting.iter().map(|b| b.index + 1).max().unwrap_or(0);
-    let again = |b: &Block| earlier.iter().any(|w| w.path == b.path && w.search == b.search && w.replace == b.replace);
-    for (n, mut block) in new.into_iter().filter(|b| !again(b)).enumerate() {
-        block.index = first + n;
+    let again = |b: &Block| earlier.iter().any(|w| w.path == b.path && w.search == b.search && w.replace == b.replace && w.kind == b.kind);
+    for mut block in new.into_iter().filter(|b| !again(b)) {
+        block.index = *numbered;
+        *numbered += 1;
         waiting.push(block);
     }
 }

@@ -49,8 +49,35 @@ async fn events_then_the_end() {
     assert_eq!(events.next().await, Some(json!({"seq": 2})));
     drop((answers, _lines));
     assert_eq!(events.next().await, None);
-    assert!(matches!(client.request("x", Value::Null).await, Err(ClientError::Closed { .. })));
-    assert!(client.closed().await.contains("closed"));
+    let error = client.request("x", Value::Null).await.unwrap_err();
+    assert_eq!((error.is_loss(), error.to_string().as_str()), (true, "the daemon has ended"));
+    assert!(client.is_over() && matches!(client.closed().await, ClientError::Ended));
+}
+
+/// The clock stands still but for waits that nothing else can end.
+#[tokio::test(start_paused = true)]
+async fn silence_ends_quick_calls_alone() {
+    let (client, mut lines, mut answers) = pair();
+    let start = tokio::time::Instant::now();
+    let waited = async {
+        let answer = client.request("session/wait", json!({})).await;
+        (answer, start.elapsed())
+    };
+    let late = async {
+        lines.read_line(&mut String::new()).await.unwrap();
+        tokio::time::advance(6 * QUICK_ANSWER_TIMEOUT).await;
+        answers.write_all(b"{\"jsonrpc\":\"2.0\",\"id\":0,\"result\":{}}\n").await.unwrap();
+    };
+    let ((answer, elapsed), ()) = tokio::join!(waited, late);
+    assert!(answer.is_ok() && elapsed >= 6 * QUICK_ANSWER_TIMEOUT && !client.is_over());
+
+    let start = tokio::time::Instant::now();
+    for method in ["daemon/status", "session/wait"] {
+        let error = client.request(method, Value::Null).await.unwrap_err();
+        assert!(matches!(&error, ClientError::Silent { pid: Some(_), .. }) && error.to_string().contains("does not answer"), "{error}");
+    }
+    assert!(start.elapsed() < 2 * QUICK_ANSWER_TIMEOUT, "who was given up is not asked again");
+    assert!(client.is_over());
 }
 
 #[tokio::test]

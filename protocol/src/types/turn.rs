@@ -13,6 +13,14 @@ pub enum TurnState {
     Finished,
 }
 
+/// A file that is not committed, and why.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Uncommitted {
+    pub path: String,
+    pub reason: String,
+}
+
 /// How a turn ended; exactly one for each turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -92,6 +100,9 @@ pub struct TurnReport {
     pub edits: Vec<Edit>,
     pub failed: Vec<FailedBlock>,
     pub commits: Vec<CommitRef>,
+    /// Files whose edits were written and are in no commit.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub uncommitted: Vec<Uncommitted>,
     pub checks: Vec<Check>,
     /// Commands that the reply suggests; none was run.
     pub shell_commands: Vec<String>,

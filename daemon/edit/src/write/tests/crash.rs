@@ -112,17 +112,21 @@ fn a_save_between_the_kill_and_the_next_start_is_kept() {
         let mine = five()[turn % 5].path.clone();
         let (bench, open) = Bench::open(dir);
         let state = open.first().map(Record::state);
+        let reached = bench.snapshot().get(mine.as_str()) == changed(before.clone(), &five()).get(mine.as_str());
         fs::create_dir_all(bench.path(mine.as_str()).parent().unwrap()).unwrap();
         do_to(&bench, mine.as_str(), if turn % 2 == 0 { "saves in place" } else { "saves by rename" });
         let theirs = bench.snapshot()[mine.as_str()].clone();
         let (bench, recovered) = restart(dir);
-        let mut expected = if point == "write.record" { before.clone() } else { changed(before.clone(), &five()) };
+        // What the write had not come to before the save is not there beside it afterwards.
+        let taken_back = recovered.as_ref().is_some_and(|recovered| recovered.written.is_empty());
+        assert_eq!(taken_back, state == Some(State::Intended) && !reached, "{point}:{nth} {mine}");
+        let mut expected = if point == "write.record" || taken_back { before.clone() } else { changed(before.clone(), &five()) };
         let dirs = bench.snapshot().into_iter().filter(|(name, _)| name.starts_with("new/") && name.ends_with('/'));
         expected.extend(dirs);
         expected.insert(mine.as_str().to_owned(), theirs);
         assert_eq!(bench.snapshot(), expected, "{point}:{nth} {mine}");
         assert_eq!(bench.temp_files(), 0, "{point}:{nth}");
-        if state == Some(State::Intended) {
+        if state == Some(State::Intended) && !taken_back {
             assert_eq!(recovered.unwrap().foreign, std::slice::from_ref(&mine), "{point}:{nth}");
             let (bench, open) = Bench::open(dir);
             assert_eq!(open[0].foreign(), [mine]);
@@ -178,8 +182,7 @@ fn a_save_just_before_the_exchange_outlives_a_kill() {
                 }
                 end
             });
-            let expected =
-                if state == Some(State::Intended) { &ends[1] } else { &ends[usize::from(!had_saved && point != "write.record")] };
+            let expected = &ends[usize::from(!had_saved && point != "write.record")];
             assert_eq!(&found, expected, "{place} {state:?} {recovered:?}");
             assert_eq!(bench.temp_files(), 0, "{place}");
         });
