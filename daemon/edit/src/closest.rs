@@ -78,11 +78,11 @@ fn said(text: &Text<'_>, start: usize, search: &[&[u8]], miss: Option<(usize, Cl
         Some((_, CloseMiss::Differing(count, max))) if count * 2 <= search.len() => {
             (vec![differing(), format!("{count} lines differ, and at most {max} of so many may")], Some(Rung::Close))
         }
-        Some((_, CloseMiss::Rival(place))) => {
-            let line = text.before_lines(place, 1).0;
-            (vec![differing(), format!("what it has there is at line {line} of the file, among lines as much alike")], Some(Rung::Close))
-        }
         Some((_, CloseMiss::Indentation)) => (vec![differing()], Some(Rung::Indent)),
+        Some((_, CloseMiss::Elsewhere(line, place))) => {
+            let at = text.before_lines(place, 1).0;
+            (vec![differing(), format!("line {} of SEARCH is at line {at} of the file", line + 1)], Some(Rung::Close))
+        }
         Some((_, CloseMiss::Differing(..) | CloseMiss::Short)) => {
             let rung = shifted.is_none().then_some(Rung::Indent);
             (vec![differing()], rung)

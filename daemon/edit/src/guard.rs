@@ -9,6 +9,8 @@
 //!   person is asked. Python's empty body is code, and so are dots in a new file. In prose, dots that no line was removed for
 //!   are text.
 //! - markers of the edit format that a block brings: refused. Whole texts of prose may show them; there a person is asked.
+//!   A divider between other lines may be a heading's underline that is not as wide as its text: a person is asked. One at the
+//!   very end is one too many before the closing marker, and is not taken for text.
 //! - a whole text that is a stub of the old one (under a third of its lines, of ten or more), or that has no line of it: a
 //!   person is asked. A file may become short or new; what a model says in place of the file looks the same.
 //!
@@ -71,7 +73,8 @@ pub(crate) fn guard(split: &Split<'_>, path: &str) -> Guard {
         ask.get_or_insert_with(|| format!("it brings the line `{line}`, which may stand for text left out"));
     }
     if let Some(line) = stray_divider(split).filter(|_| !prose) {
-        return Guard::Refuse(Gain::Marker(line.to_owned()));
+        let first = split.replace.lines().next().is_some_and(is_divider);
+        return if first { Guard::Refuse(Gain::Marker(line.to_owned())) } else { Guard::Ask(brings_marker(line)) };
     }
     ask.map_or(Guard::Pass, Guard::Ask)
 }
@@ -81,7 +84,7 @@ pub(crate) fn guard_whole(old: &str, new: &str, path: &str) -> Guard {
     match guard(&Split { search: old.into(), replace: new }, path) {
         Guard::Pass => {}
         Guard::Refuse(Gain::Marker(line)) if is_prose(path) => {
-            return Guard::Ask(format!("it brings the line `{line}`, which is a marker of the edit format"));
+            return Guard::Ask(brings_marker(&line));
         }
         decided => return decided,
     }
@@ -94,6 +97,10 @@ pub(crate) fn guard_whole(old: &str, new: &str, path: &str) -> Guard {
         return Guard::Ask("it has no line of the file in it".to_owned());
     }
     Guard::Pass
+}
+
+fn brings_marker(line: &str) -> String {
+    format!("it brings the line `{line}`, which is a marker of the edit format")
 }
 
 /// Lines that are not blank, without the blanks at their ends.
@@ -124,18 +131,46 @@ fn loses_lines(split: &Split<'_>) -> bool {
     solid(&split.search).any(|line| !new.contains(line))
 }
 
-/// A divider too many at either end of REPLACE. Underlined headings in comments begin or end with one too, as wide as
-/// their text.
+/// REPLACE without a divider that was written once more before the closing marker. A file's last line may be one where it
+/// is a heading's: in prose, and below a text as wide.
+pub(crate) fn without_last_divider<'b>(split: Split<'b>, path: &str) -> Split<'b> {
+    let Some((rest, last)) = split_last_line(split.replace) else {
+        return split;
+    };
+    let underlines = rest.lines().next_back().is_some_and(|above| underlines(above.trim(), last.trim()));
+    if is_prose(path) || !is_divider(last) || underlines || split.search.lines().any(is_divider) {
+        return split;
+    }
+    Split { search: split.search, replace: rest }
+}
+
+fn split_last_line(text: &str) -> Option<(&str, &str)> {
+    let last = text.lines().next_back()?;
+    let start = text.trim_end_matches(['\n', '\r']).len().checked_sub(last.trim_end_matches('\r').len())?;
+    Some((&text[..start], last))
+}
+
+/// A divider among the lines of REPLACE that SEARCH has none of: the text has an underlined heading, or two texts are there
+/// where one should be.
 fn stray_divider<'s>(split: &Split<'s>) -> Option<&'s str> {
-    let is_divider = |line: &str| marker(line) == Some(Marker::Divider);
     if split.search.lines().any(is_divider) {
         return None;
     }
     let lines: Vec<&str> = split.replace.lines().map(str::trim_ascii).collect();
-    let (first, last) = (*lines.first()?, *lines.last()?);
-    let overlines = lines.get(2) == Some(&first);
-    let underlines = lines.len() > 1 && lines[lines.len() - 2].chars().count() == last.len();
-    (is_divider(first) && !overlines).then_some(first).or((is_divider(last) && !underlines).then_some(last))
+    let stray = |nth: &usize| {
+        let overlines = lines.get(nth + 2) == Some(&lines[*nth]);
+        is_divider(lines[*nth]) && !overlines && !nth.checked_sub(1).is_some_and(|above| underlines(lines[above], lines[*nth]))
+    };
+    (0..lines.len()).find(stray).map(|nth| lines[nth])
+}
+
+fn is_divider(line: &str) -> bool {
+    marker(line) == Some(Marker::Divider)
+}
+
+/// Whether a line of signs is the underline of the one above it, as wide as its text.
+fn underlines(above: &str, line: &str) -> bool {
+    above.chars().count() == line.len()
 }
 
 #[cfg(test)]
@@ -181,12 +216,24 @@ mod tests {
     fn markers() {
         assert_eq!(said("a\n", "+++++++ REPLACE\n", "x.js"), marker("+++++++ REPLACE"));
         assert_eq!(said("a\n", "<<<<<<< SEARCH\n", "x.md"), marker("<<<<<<< SEARCH"));
-        assert_eq!(said("a\n", "b\n=======\n", "x.js"), marker("======="));
+        assert!(matches!(said("a\n", "b\n=======\nc\n", "x.js"), Guard::Ask(_)));
         assert_eq!(said("a\n", "=======\nb\n", "x.js"), marker("======="));
         assert_eq!(said("a\n", "Install\n=======\n", "x.py"), Guard::Pass);
         assert_eq!(said("a\n", "b\n=======\n", "x.md"), Guard::Pass);
         assert_eq!(said("a\n", "=======\nInstall\n=======\nb\n", "x.py"), Guard::Pass);
         assert_eq!(said("a\n=======\n", "b\n=======\n", "x.py"), Guard::Pass);
+    }
+
+    #[test]
+    fn one_divider_too_many_is_left_out() {
+        let rest = |replace, path| without_last_divider(Split { search: "a\n".into(), replace }, path).replace.to_owned();
+        assert_eq!(rest("b\n=======\n", "x.js"), "b\n");
+        assert_eq!(rest("b\r\n=======\r\n", "x.js"), "b\r\n");
+        assert_eq!(rest("=======\n", "x.js"), "");
+        assert_eq!(rest("b\n=======\n", "x.md"), "b\n=======\n");
+        assert_eq!(rest("Install\n=======\n", "x.py"), "Install\n=======\n");
+        assert_eq!(rest("b\n", "x.js"), "b\n");
+        assert_eq!(rest("", "x.js"), "");
     }
 
     #[test]

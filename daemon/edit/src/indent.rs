@@ -20,12 +20,7 @@ impl Shift {
     pub(crate) fn between<'l>(pairs: impl Iterator<Item = (&'l [u8], &'l [u8])>) -> Option<Self> {
         let mut shift = None;
         for (file, search) in pairs.filter(|(file, _)| !is_blank(file)) {
-            let (file, search) = (leading(file), leading(search));
-            let this = match (file.strip_suffix(search), search.strip_suffix(file)) {
-                (Some(prefix), _) => Self::Add(prefix.to_vec()),
-                (None, Some(prefix)) => Self::Remove(prefix.to_vec()),
-                (None, None) => return None,
-            };
+            let this = Self::of(file, search)?;
             match &shift {
                 Some(shift) if *shift != this => return None,
                 Some(_) => {}
@@ -33,6 +28,17 @@ impl Shift {
             }
         }
         shift
+    }
+
+    /// The shift of one pair of lines that are equal but for blanks at their ends. `None` if neither begins with the other's
+    /// blanks.
+    pub(crate) fn of(file: &[u8], search: &[u8]) -> Option<Self> {
+        let (file, search) = (leading(file), leading(search));
+        match (file.strip_suffix(search), search.strip_suffix(file)) {
+            (Some(prefix), _) => Some(Self::Add(prefix.to_vec())),
+            (None, Some(prefix)) => Some(Self::Remove(prefix.to_vec())),
+            (None, None) => None,
+        }
     }
 
     /// A line of REPLACE, shifted; a blank one stays. `None` if it lacks the prefix that is to be removed.
@@ -46,7 +52,8 @@ impl Shift {
     }
 }
 
-fn leading(line: &[u8]) -> &[u8] {
+/// The blanks that a line begins with.
+pub(crate) fn leading(line: &[u8]) -> &[u8] {
     &line[..line.len() - line.trim_ascii_start().len()]
 }
 

@@ -6,7 +6,7 @@ use paird_base::limits::BLOCKS_MAX;
 use serde::{Deserialize, Serialize};
 
 use crate::block::{Block, Split};
-use crate::guard::{Gain, Guard, guard};
+use crate::guard::{Gain, Guard, guard, without_last_divider};
 use crate::lines::{Piece, Text};
 use crate::rungs::{CLOSE, Finder, LOOSE, Place, Rung, STRICT, already, create};
 use crate::sides::Sides;
@@ -139,7 +139,7 @@ fn fit_rungs<'b>(
     claims: Claims<'_>,
     rungs: &[(Rung, Finder)],
 ) -> Result<Fit<'b>, Miss> {
-    for split in splits {
+    for split in splits.map(|split| without_last_divider(split, path)) {
         match fit_split(text, &split, path, claims, rungs) {
             Err(Miss::NoMatch) => {}
             decided => return decided,

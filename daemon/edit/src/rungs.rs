@@ -72,6 +72,8 @@ pub(crate) struct Place {
     pub(crate) len: usize,
     /// How REPLACE has to be shifted there.
     pub(crate) shift: Shift,
+    /// The same of its first line, where that is another.
+    pub(crate) first: Option<Shift>,
     pub(crate) lines: Lines,
 }
 
@@ -118,7 +120,7 @@ pub(crate) const CLOSE: &[(Rung, Finder)] = &[(Rung::Close, close::places)];
 impl Place {
     /// A place whose lines are SEARCH's, one by one.
     pub(crate) fn plain(at: usize, len: usize) -> Self {
-        Self { at, len, shift: Shift::None, lines: Lines::Each }
+        Self { at, len, shift: Shift::None, first: None, lines: Lines::Each }
     }
 
     /// REPLACE as it is written here: lines that SEARCH has too stay as the file has them, the others are shifted.
@@ -128,7 +130,8 @@ impl Place {
         let mut pieces = Vec::with_capacity(sides.replace.len());
         for (nth, line) in sides.replace.iter().enumerate() {
             let Some((old, _)) = kept.next_if(|(_, new)| *new == nth) else {
-                pieces.push(Piece::New(self.shift.shifted(line)?));
+                let shift = self.first.as_ref().filter(|_| nth == 0).unwrap_or(&self.shift);
+                pieces.push(Piece::New(shift.shifted(line)?));
                 continue;
             };
             match &self.lines {

@@ -27,5 +27,5 @@ fn widened(text: &Text<'_>, core: Place, before: usize, after: usize) -> Place {
     spans.extend((0..above + len + below).map(|nth| Span { lines: nth..nth + 1, kind: Kind::Stated }));
     let whole = above + len + below;
     spans.resize(before + len + after, Span { lines: whole..whole, kind: Kind::Missing });
-    Place { at: at - above, len: whole, shift, lines: Lines::Spans(spans) }
+    Place { at: at - above, len: whole, shift, first: None, lines: Lines::Spans(spans) }
 }

@@ -2,13 +2,13 @@
 //!
 //! A place fits if all of this holds:
 //! - (a) every line that REPLACE changes or removes, and the two lines around those it adds, stands there, in order; blanks
-//!   at line ends and one indentation for all apart;
+//!   at line ends and one indentation for most apart;
 //! - (b) of the lines that REPLACE keeps at most one in five of SEARCH's differs, at most five, or blank lines are missing or
 //!   more; every other line of the file has its line in SEARCH;
 //! - (c) at least three lines that are not blank agree;
 //! - (d) no second place fulfils the same;
-//! - (e) no other place has a line that this one lacks, and half of the others: then SEARCH was written from there, and what
-//!   is the same here is a copy.
+//! - (e) no line that differs is elsewhere in the file, lines without words apart: then SEARCH was written from there, and
+//!   what is the same here is a copy, or lines have come between.
 //!
 //! The lines that differ stay as the file has them.
 
@@ -24,10 +24,12 @@ use crate::sides::{Fate, Sides};
 /// One in so many lines may differ, of those that are not blank.
 const LINES_PER_DIFFERENCE: usize = 5;
 const DIFFERENCES_MAX: usize = 5;
+/// Of those, lines that differ in their indentation alone. With more of them the depth of code may be what the block is about.
+const MISPLACED_MAX: usize = 1;
 /// Lines that must agree, blank ones not counted.
 const AGREEING_MIN: usize = 3;
 /// Places of a line that are looked at; a line that stands more often says nothing about the place.
-const ANCHOR_PLACES_MAX: usize = 32;
+const PLACES_LOOKED_AT_MAX: usize = 32;
 /// Blank lines that a place may have more than SEARCH.
 const BLANKS_MORE_MAX: usize = 64;
 
@@ -40,29 +42,28 @@ pub(crate) enum CloseMiss {
     Must(usize, Option<usize>),
     /// So many lines differ, and so many may.
     Differing(usize, usize),
+    /// Several lines are the same in another indentation.
     Indentation,
-    /// First line of another place that SEARCH may have been written from.
-    Rival(usize),
+    /// A line of SEARCH that differs here, from 0, stands at this place of the file.
+    Elsewhere(usize, usize),
 }
 
 pub(super) fn places(text: &mut Text<'_>, sides: &Sides<'_, '_>, _: usize) -> Vec<Place> {
+    if too_much_is_nowhere(text, sides) {
+        return Vec::new();
+    }
     let Some(wanted) = Wanted::of(sides) else {
         return Vec::new();
     };
     let mut starts = BTreeSet::new();
     for anchor in wanted.anchors(text) {
         let line = sides.search[wanted.solid[anchor]];
-        for place in text.places_of(Level::Trimmed, line, ANCHOR_PLACES_MAX).unwrap_or_default() {
+        for place in text.places_of(Level::Trimmed, line, PLACES_LOOKED_AT_MAX).unwrap_or_default() {
             starts.extend(wanted.window(text, anchor, place).map(|window| window[0]));
         }
     }
     let mut fitting: Vec<Place> = starts.into_iter().filter_map(|start| wanted.place(text, start).ok()).collect();
-    // Several are a problem already, whatever else resembles them.
-    if let [only] = &fitting[..]
-        && wanted.rival(text, only).is_some()
-    {
-        fitting.clear();
-    }
+    fitting.retain(|place| wanted.elsewhere(text, place).is_none());
     fitting
 }
 
@@ -72,9 +73,15 @@ pub(crate) fn close_at(text: &mut Text<'_>, sides: &Sides<'_, '_>, start: usize)
         return Some(CloseMiss::Short);
     };
     match wanted.place(text, start) {
-        Ok(place) => wanted.rival(text, &place).map(CloseMiss::Rival),
+        Ok(place) => wanted.elsewhere(text, &place),
         Err(miss) => Some(miss),
     }
+}
+
+/// Whether more lines of SEARCH are not in the file at all than may differ. Most texts that are not there are told so at once.
+fn too_much_is_nowhere(text: &mut Text<'_>, sides: &Sides<'_, '_>) -> bool {
+    let solid = sides.search.iter().filter(|line| !is_blank(line));
+    solid.filter(|line| text.count_of(Level::Trimmed, line) == 0).nth(DIFFERENCES_MAX).is_some()
 }
 
 /// What a place must have.
@@ -97,6 +104,7 @@ impl<'s, 'b> Wanted<'s, 'b> {
         self.fates[line] != Fate::Kept
     }
 
+    /// Whether a line is the same but for blanks at its ends.
     fn agrees(&self, text: &Text<'_>, nth: usize, place: usize) -> bool {
         Level::Trimmed.key(&text.line(place).text) == Level::Trimmed.key(self.sides.search[self.solid[nth]])
     }
@@ -110,7 +118,7 @@ impl<'s, 'b> Wanted<'s, 'b> {
             of.into_iter().map(|nth| (text.count_of(Level::Trimmed, self.sides.search[self.solid[nth]]), nth)).collect();
         counts.sort_unstable();
         counts.truncate(needed);
-        if counts.iter().any(|(count, _)| *count > ANCHOR_PLACES_MAX) {
+        if counts.iter().any(|(count, _)| *count > PLACES_LOOKED_AT_MAX) {
             return Vec::new();
         }
         counts.into_iter().map(|(_, nth)| nth).collect()
@@ -130,41 +138,58 @@ impl<'s, 'b> Wanted<'s, 'b> {
 
     fn place(&self, text: &Text<'_>, start: usize) -> Result<Place, CloseMiss> {
         let window = self.window(text, 0, start).ok_or(CloseMiss::Short)?;
-        let differing = self.differing(text, &window);
+        let shift = self.shift(text, &window);
+        let differing = self.differing(text, &window, &shift);
         if let Some(must) = differing.iter().find(|nth| self.must(self.solid[**nth])) {
             return Err(CloseMiss::Must(self.solid[*must], Some(window[*must])));
+        }
+        let misplaced = differing.iter().filter(|nth| self.agrees(text, **nth, window[**nth])).count();
+        if misplaced > MISPLACED_MAX {
+            return Err(CloseMiss::Indentation);
         }
         if differing.len() > self.differences_max || self.solid.len() - differing.len() < AGREEING_MIN {
             return Err(CloseMiss::Differing(differing.len(), self.differences_max));
         }
-        let shift = self.shift(text, &window).ok_or(CloseMiss::Indentation)?;
         let (at, spans) = self.spans(text, &window)?;
-        Ok(Place { at, len: spans.last().map_or(0, |span| span.lines.end), shift, lines: Lines::Spans(spans) })
+        Ok(Place { at, len: spans.last().map_or(0, |span| span.lines.end), shift, first: None, lines: Lines::Spans(spans) })
     }
 
-    /// Those of `solid` that have another line in the window.
-    fn differing(&self, text: &Text<'_>, window: &[usize]) -> Vec<usize> {
-        window.iter().enumerate().filter(|(nth, place)| !self.agrees(text, *nth, **place)).map(|(nth, _)| nth).collect()
+    /// Those of `solid` that have another line in the window, or the same in another indentation.
+    fn differing(&self, text: &Text<'_>, window: &[usize], shift: &Shift) -> Vec<usize> {
+        let shifted = |nth: usize, place: usize| Shift::of(&text.line(place).text, self.sides.search[self.solid[nth]]);
+        let differs = |(nth, place): &(usize, &usize)| !self.agrees(text, *nth, **place) || shifted(*nth, **place).as_ref() != Some(shift);
+        window.iter().enumerate().filter(differs).map(|(nth, _)| nth).collect()
     }
 
-    fn shift(&self, text: &Text<'_>, window: &[usize]) -> Option<Shift> {
-        let agreeing = window.iter().enumerate().filter(|(nth, place)| self.agrees(text, *nth, **place));
-        Shift::between(agreeing.map(|(nth, place)| (&*text.line(*place).text, self.sides.search[self.solid[nth]])))
+    /// The indentation that the most lines have in common, of those that are the same.
+    fn shift(&self, text: &Text<'_>, window: &[usize]) -> Shift {
+        let mut counts: Vec<(Shift, usize)> = Vec::new();
+        for (nth, place) in window.iter().enumerate().filter(|(nth, place)| self.agrees(text, *nth, **place)) {
+            let Some(shift) = Shift::of(&text.line(*place).text, self.sides.search[self.solid[nth]]) else { continue };
+            match counts.iter().position(|(known, _)| *known == shift) {
+                Some(known) => counts[known].1 += 1,
+                // More than a few are as good as none: too many lines differ then.
+                None if counts.len() <= DIFFERENCES_MAX => counts.push((shift, 1)),
+                None => {}
+            }
+        }
+        counts.into_iter().max_by_key(|(_, count)| *count).map_or(Shift::None, |(shift, _)| shift)
     }
 
-    /// First line of another place that has a line which this one lacks, and half of them all.
-    fn rival(&self, text: &mut Text<'_>, place: &Place) -> Option<usize> {
+    /// A line that differs here and stands elsewhere in the file.
+    fn elsewhere(&self, text: &mut Text<'_>, place: &Place) -> Option<CloseMiss> {
         let start = (place.at..place.at + place.len).find(|line| !is_blank(&text.line(*line).text))?;
         let window = self.window(text, 0, start)?;
-        for nth in self.differing(text, &window) {
+        let others: Vec<usize> = (0..window.len()).filter(|nth| !self.agrees(text, *nth, window[*nth])).collect();
+        for nth in others {
             let line = self.sides.search[self.solid[nth]];
-            for place in text.places_of(Level::Trimmed, line, ANCHOR_PLACES_MAX).unwrap_or_default() {
-                let Some(other) = self.window(text, nth, place).filter(|other| other[0] != start) else {
-                    continue;
-                };
-                if (self.solid.len() - self.differing(text, &other).len()) * 2 >= self.solid.len() {
-                    return Some(other[0]);
-                }
+            if !String::from_utf8_lossy(line).contains(char::is_alphanumeric) {
+                continue;
+            }
+            // One that stands very often is somewhere else, too.
+            let places = text.places_of(Level::Trimmed, line, PLACES_LOOKED_AT_MAX);
+            if let Some(place) = places.map_or(Some(start), |places| places.first().copied()) {
+                return Some(CloseMiss::Elsewhere(self.solid[nth], place));
             }
         }
         None

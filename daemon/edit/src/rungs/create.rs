@@ -11,7 +11,7 @@ pub(crate) fn create(text: &Text<'_>, sides: &Sides<'_, '_>) -> Option<(Rung, Pl
     if text.len() == 0 {
         // Blank lines of SEARCH stand for nothing in an empty file, so that REPLACE is written in full.
         let wanted = sides.search.iter().map(|_| Span { lines: 0..0, kind: Kind::Wanted }).collect();
-        return Some((Rung::Create, Place { at: 0, len: 0, shift: Shift::None, lines: Lines::Spans(wanted) }));
+        return Some((Rung::Create, Place { at: 0, len: 0, shift: Shift::None, first: None, lines: Lines::Spans(wanted) }));
     }
     let same = text.len() == sides.replace.len() && text.stands_at(Level::Trailing, 0, &sides.replace);
     same.then(|| (Rung::Already, Place::plain(0, text.len())))

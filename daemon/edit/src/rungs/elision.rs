@@ -52,7 +52,7 @@ fn place(text: &mut Text<'_>, sides: &Sides<'_, '_>) -> Option<Place> {
         spans.extend((start..start + piece.len()).map(|at| Span { lines: at - first..at - first + 1, kind: Kind::Stated }));
         end = start + piece.len();
     }
-    Some(Place { at: first, len: end - first, shift, lines: Lines::Spans(spans) })
+    Some(Place { at: first, len: end - first, shift, first: None, lines: Lines::Spans(spans) })
 }
 
 /// Why SEARCH's pieces are not found, if it has several: a sentence for messages.

@@ -88,3 +88,49 @@ fn bounded_however_much_fails() {
     assert!(message.len() < EXPLAIN_BYTES_MAX + 2 * FAILED_BLOCK_BYTES_MAX, "{} bytes", message.len());
     assert!(message.contains("are not shown"));
 }
+
+#[test]
+fn a_hunk_is_shown_as_one() {
+    let reply = "```diff\n--- a.py\n+++ a.py\n@@ ... @@\n def f():\n-    return one\n+    return two\n+\n     # end\n```\n";
+    let parsed = parse(Format::Udiff, reply);
+    let failed = planned(&parsed, &[("a.py", "def f():\n    return 1\n    # end\n")]).failed;
+    expect![[r"
+        # 1 of 1 hunks does not apply
+
+        ## Block 1, a.py
+
+        SEARCH is not in a.py; line 2 differs: SEARCH has `    return one`, line 2 of the file is `    return 1`; REPLACE changes that line, or adds lines beside it
+        ```
+         def f():
+        -    return one
+        +    return two
+        +
+             # end
+        ```
+
+        The lines of a.py that come closest, with their numbers:
+        ```
+            1  def f():
+            2      return 1
+            3      # end
+        ```
+
+        SEARCH is a hunk's kept and removed lines, REPLACE its kept and added ones. The kept and removed lines must be the file's as they are, blanks, comments and all, and must fit one place only.
+        Reply with corrected versions of the parts above only.
+    "]]
+    .assert_eq(&explain(&parsed, &failed));
+}
+
+#[test]
+fn other_blocks_are_shown_for_what_they_are() {
+    let patch =
+        "*** Begin Patch\n*** Delete File: no.py\n*** Add File: a.py\n+b\n*** Update File: gone.py\n*** Move to: new.py\n*** End Patch\n";
+    let parsed = parse(Format::Patch, patch);
+    let message = explain(&parsed, &planned(&parsed, &[("a.py", "a\n")]).failed);
+    for words in ["delete the file", "```\nb\n```", "move the file to new.py", "hunks do not apply"] {
+        assert!(message.contains(words), "{words}: {message}");
+    }
+    let parsed = parse(Format::Whole, "a.py\n```\n# ... rest of the code ...\n```\n");
+    let message = explain(&parsed, &planned(&parsed, &[("a.py", "a\n")]).failed);
+    assert!(message.contains("file listings does not") && message.contains("whole text"), "{message}");
+}

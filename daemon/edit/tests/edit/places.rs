@@ -26,8 +26,24 @@ fn placed(proposal: &Proposal) -> Option<(&Hunk, &[u8])> {
 
 /// A line of a file, and what a reply may make of it.
 fn line() -> impl Strategy<Value = String> {
-    prop::sample::select(vec!["a();", "  a();", "b();", "    b();", "", "{", "}", "...", "return x;", "let y = z;", "// end", "é = 1"])
-        .prop_map(str::to_owned)
+    prop::sample::select(vec![
+        "a();",
+        "  a();",
+        "b();",
+        "    b();",
+        "",
+        "{",
+        "}",
+        "return x;",
+        "let y = z;",
+        "// end",
+        "é = 1",
+        "c = 1",
+        "d = 2",
+        "e = 3",
+        "f = 4",
+    ])
+    .prop_map(str::to_owned)
 }
 
 /// Ways to get a line of SEARCH wrong.
@@ -39,6 +55,7 @@ enum Slip {
     Misspelt(usize),
     Indented,
     BlankEdges,
+    LeftOut(usize, usize),
 }
 
 fn slip() -> impl Strategy<Value = Slip> {
@@ -49,6 +66,7 @@ fn slip() -> impl Strategy<Value = Slip> {
         (0usize..20).prop_map(Slip::Misspelt),
         Just(Slip::Indented),
         Just(Slip::BlankEdges),
+        (1usize..20, 1usize..8).prop_map(|(at, len)| Slip::LeftOut(at, len)),
     ]
 }
 
@@ -62,7 +80,11 @@ fn slipped(lines: &mut Vec<String>, slip: &Slip) {
             let at = at % lines.len();
             lines[at].push('?');
         }
-        Slip::Dropped(_) | Slip::Misspelt(_) => {}
+        Slip::LeftOut(at, len) if lines.len() > 2 => {
+            let at = 1 + at % (lines.len() - 2);
+            lines.splice(at..(at + len).min(lines.len() - 1), ["...".to_owned()]);
+        }
+        Slip::Dropped(_) | Slip::Misspelt(_) | Slip::LeftOut(..) => {}
         Slip::Indented => lines.iter_mut().filter(|line| !line.is_empty()).for_each(|line| line.insert_str(0, "  ")),
         Slip::BlankEdges => {
             lines.insert(0, String::new());
