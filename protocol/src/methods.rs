@@ -89,7 +89,7 @@ methods! {
     SessionWait = "session/wait" long (WaitParams) -> WaitResult;
     /// Forgets the session's history; files and settings stay.
     SessionClear = "session/clear" (SessionParams) -> Ack;
-    /// Closes a session: no turns any more until it is prompted again; nothing is deleted.
+    /// Closes a session: its turns are cancelled, and there are none any more until it is prompted again; nothing is deleted.
     SessionClose = "session/close" (SessionParams) -> Ack;
     /// Deletes a session's log. Files and commits stay as they are.
     SessionDelete = "session/delete" (SessionParams) -> Done;

@@ -167,7 +167,7 @@ pub(crate) enum Command {
     Stop,
     /// Print the path of the daemon's socket.
     Socket {
-        /// Start the daemon if none answers, and wait until it serves.
+        /// Start the daemon if none answers, and wait until it has answered.
         #[arg(long)]
         start: bool,
     },
