@@ -272,6 +272,21 @@ async fn a_daemon_that_dies_under_a_turn_is_told_of_in_plain_words() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_undo_that_meets_a_lock_is_not_sent_another_way() {
+    let scratch = Scratch::repo(&[("a.py", "x = 1\n")]);
+    let model = scratch.replay(&[line(&block("a.py", "x = 1", "x = 2"))]);
+    let _daemon = DaemonProcess::start(&scratch).await;
+    let pair = Pair::new(&scratch);
+    assert_eq!(code(&pair.run(&["--new", "--model", &model, "two", "a.py"]).await), 0);
+    scratch.write(".git/index.lock", "");
+    let said = pair.run(&["undo"]).await;
+    assert_eq!((code(&said), said.err.contains("index.lock"), said.err.contains("--turn")), (1, true, false), "{said:?}");
+    std::fs::remove_file(scratch.path(".git/index.lock")).unwrap();
+    let said = pair.run(&["undo"]).await;
+    assert_eq!((code(&said), scratch.read("a.py").as_str()), (0, "x = 1\n"), "{said:?}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn hints_name_commands_and_no_methods() {
     let scratch = Scratch::repo(&[("a.py", "x = 1\n")]);
     let _daemon = DaemonProcess::start(&scratch).await;
