@@ -73,6 +73,10 @@ async fn a_patch_moves_and_deletes_and_all_of_it_comes_back() {
         "{files:?}"
     );
 
+    let moved = turn.report.edits.iter().find(|edit| edit.to_path.is_some()).unwrap();
+    let shown = client.call::<EditGet>(EditGetParams { edit_id: moved.edit_id.clone() }).await.diff;
+    assert!(shown.starts_with("rename from a.py\nrename to lib/b.py\n") && shown.contains("-    return 2\n+    return 3\n"), "{shown}");
+
     let params = || EditUndoParams { turn_id: Some(turn.turn_id.clone()), ..EditUndoParams::default() };
     client.call::<EditUndo>(params()).await;
     assert_eq!(scratch.tree(), before, "undo gives every byte back");

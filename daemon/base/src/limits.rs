@@ -165,3 +165,6 @@ pub const COMMITS_LISTED_MAX: usize = 500;
 pub const DIFF_BYTES_MAX: usize = 1024 * 1024;
 /// Longest subject of a commit.
 pub const SUBJECT_CHARS_MAX: usize = 72;
+
+/// Comparing two texts for people or editors; what takes longer is shown more coarsely.
+pub const DIFF_TIME_MAX: Duration = Duration::from_millis(200);

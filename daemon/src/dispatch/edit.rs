@@ -2,7 +2,7 @@ use std::collections::BTreeSet;
 
 use jsonrpsee::core::RegisterMethodError;
 use paird_base::{Content, RepoPath};
-use paird_edit::{CloseMatch, FileChange, Parsed, Parser, Proposal, Seen, Snapshot};
+use paird_edit::{CloseMatch, Parsed, Parser, Proposal, Seen, Snapshot};
 use paird_protocol::methods::{EditApply, EditGet, EditList, EditMatch, EditParse, EditPropose, EditRedo, EditResolve, EditUndo};
 use paird_protocol::{
     AppliedEdit, BlockMatch, EditApplyResult, EditFormat, EditGetResult, EditListResult, EditMatchParams, EditMatchResult, EditParseResult,
@@ -169,13 +169,16 @@ async fn find(daemon: &Daemon, id: &EditId) -> Result<EditEntry, Fault> {
 /// Of an applied or undone edit what it did, from its record; of any other what it would do to the file as it is now.
 async fn difference(daemon: &Daemon, edit: &EditEntry) -> Result<String, Fault> {
     if let Some(write) = edit.write.clone() {
-        return Ok(unified(&daemon.lane.recorded(write, edit.path.clone()).await?));
+        let new = edit.paths().last().unwrap_or(&edit.path);
+        let before = daemon.lane.recorded(write.clone(), edit.path.clone()).await?.before;
+        let after = daemon.lane.recorded(write, new.clone()).await?.after;
+        return Ok(unified((&edit.path, before.as_ref()), (new, after.as_ref())));
     }
     let (tree, edit) = (daemon.tree.clone(), edit.clone());
     blocking(move || {
         let files = [edit.path.clone()];
         let Proposal { edits, .. } = propose(&tree, edit.blocks, &scope(&files, &[], CloseMatch::Apply), true)?;
-        let change = |e: paird_edit::Edit| unified(&FileChange { path: e.path, before: e.before, after: e.after });
+        let change = |e: paird_edit::Edit| unified((&e.path, e.before.as_ref()), (e.to_path().unwrap_or(&e.path), e.after.as_ref()));
         Ok(edits.into_iter().map(change).collect())
     })
     .await
