@@ -156,7 +156,7 @@ fn likeness_at(text: &Text<'_>, start: usize, search: &[&[u8]]) -> f64 {
 }
 
 /// The share of two lines that is one beginning and one end; cheap, and high where a word was mistaken.
-fn likeness(a: &[u8], b: &[u8]) -> f64 {
+pub(crate) fn likeness(a: &[u8], b: &[u8]) -> f64 {
     if a == b {
         return 1.0;
     }

@@ -6,7 +6,6 @@ use paird_base::limits::{EXPLAIN_BYTES_MAX, EXPLAIN_FILES_MAX, FAILED_BLOCK_BYTE
 
 use crate::block::{Block, BlockKind, Parsed};
 use crate::fail::{Closest, Failed};
-use crate::format::Format;
 use crate::lines::without_cr;
 use crate::sides::Sides;
 
@@ -62,7 +61,7 @@ fn shown(block: &Block) -> String {
         let replace = first_bytes(&block.replace, FAILED_BLOCK_BYTES_MAX - search.len());
         (search, replace)
     };
-    match (&block.kind, Names::is_hunk(block.format)) {
+    match (&block.kind, block.format.has_hunks()) {
         (BlockKind::Replace, false) => {
             let (search, replace) = sides();
             format!("<<<<<<< SEARCH\n{search}=======\n{replace}>>>>>>> REPLACE\n")
@@ -106,7 +105,7 @@ impl Names {
         let block = parsed.blocks.first();
         let whole = block.is_some_and(|block| matches!(block.kind, BlockKind::Whole { .. }));
         match block {
-            Some(block) if Self::is_hunk(block.format) => Self {
+            Some(block) if block.format.has_hunks() => Self {
                 blocks: "hunks",
                 rule: "SEARCH is a hunk's kept and removed lines, REPLACE its kept and added ones. The kept and removed lines must be the \
                        file's as they are, blanks, comments and all, and must fit one place only.\n",
@@ -117,10 +116,6 @@ impl Names {
                 rule: "SEARCH must hold the file's lines as they are, blanks, comments and all, and must fit one place only.\n",
             },
         }
-    }
-
-    fn is_hunk(format: Format) -> bool {
-        matches!(format, Format::Udiff | Format::Patch)
     }
 }
 

@@ -49,6 +49,11 @@ impl Format {
             Self::EditorWhole => "editor-whole",
         }
     }
+
+    /// Whether it is written in hunks: kept, removed and added lines.
+    pub(crate) const fn has_hunks(self) -> bool {
+        matches!(self, Self::Udiff | Self::Patch)
+    }
 }
 
 impl fmt::Display for Format {

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::block::{Block, Split};
 use crate::guard::{Gain, Guard, guard, without_last_divider};
 use crate::lines::{Piece, Text};
-use crate::rungs::{CLOSE, Finder, LOOSE, Place, Rung, STRICT, already, create};
+use crate::rungs::{CLOSE, Finder, LOOSE, PARTS, Place, Rung, STRICT, already, create};
 use crate::sides::Sides;
 
 /// One block's place in a file.
@@ -105,10 +105,17 @@ pub(crate) fn fit<'b>(text: &mut Text<'_>, block: &'b Block, path: &str, claims:
     if let Some(place) = already(text, &block.first_split()) {
         return Ok(done(&place));
     }
+    let claims = Claims { equal_later: None, must_be_sole: true, ..claims };
+    if block.format.has_hunks() {
+        match fit_rungs(text, std::iter::once(block.first_split()), path, claims, PARTS) {
+            Err(Miss::NoMatch) => {}
+            decided => return decided,
+        }
+    }
     if claims.close_is_off || block.has_later_dividers() {
         return Err(Miss::NoMatch);
     }
-    fit_rungs(text, block.splits(), path, Claims { equal_later: None, must_be_sole: true, ..claims }, CLOSE)
+    fit_rungs(text, block.splits(), path, claims, CLOSE)
 }
 
 /// The same by the exact rung alone, for looking into files that the block does not name. Needs words in SEARCH: a lone

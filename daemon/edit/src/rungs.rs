@@ -19,6 +19,7 @@ mod create;
 mod elision;
 mod exact;
 mod indent;
+mod parts;
 mod trailing;
 
 pub(crate) use already::already;
@@ -38,7 +39,7 @@ pub enum Rung {
     Indent,
     /// But for blank lines at SEARCH's beginning and end, which the file has not or fewer of.
     BlankEdges,
-    /// The pieces between `...` lines, each in one place, in order; what `...` stands for is kept.
+    /// The pieces between `...` lines, each in one place, in order; what `...` stands for is kept. A hunk may lack the `...`.
     Elision,
     /// Nothing to do: SEARCH is gone and REPLACE stands there once, or the two are equal.
     Already,
@@ -100,6 +101,10 @@ pub(crate) enum Kind {
     Stated,
     /// A `...` for these lines.
     LeftOut,
+    /// All but the last of these lines are left out above it.
+    LeftAbove,
+    /// All but the first of these lines are left out below it.
+    LeftBelow,
     /// A blank line that the file lacks; nothing is written for it.
     Missing,
     /// A blank line that the file lacks and that is written where REPLACE has it too.
@@ -116,6 +121,8 @@ pub(crate) const STRICT: &[(Rung, Finder)] =
 pub(crate) const LOOSE: &[(Rung, Finder)] = &[(Rung::BlankEdges, blank_edges::places), (Rung::Elision, elision::places)];
 /// The last, after [`already`].
 pub(crate) const CLOSE: &[(Rung, Finder)] = &[(Rung::Close, close::places)];
+/// For hunks alone: whoever writes them leaves out what does not change.
+pub(crate) const PARTS: &[(Rung, Finder)] = &[(Rung::Elision, parts::places)];
 
 impl Place {
     /// A place whose lines are SEARCH's, one by one.
@@ -139,6 +146,14 @@ impl Place {
                 Lines::Spans(spans) => match &spans[*old] {
                     Span { lines, kind: Kind::Stated } => pieces.extend(lines.clone().map(Piece::Keep)),
                     Span { lines, kind: Kind::LeftOut } => pieces.extend(lines.clone().map(Piece::Leave)),
+                    Span { lines, kind: Kind::LeftAbove } => {
+                        pieces.extend((lines.start..lines.end - 1).map(Piece::Leave));
+                        pieces.push(Piece::Keep(lines.end - 1));
+                    }
+                    Span { lines, kind: Kind::LeftBelow } => {
+                        pieces.push(Piece::Keep(lines.start));
+                        pieces.extend((lines.start + 1..lines.end).map(Piece::Leave));
+                    }
                     Span { kind: Kind::Missing, .. } => {}
                     Span { kind: Kind::Wanted, .. } => pieces.push(Piece::New(Cow::Borrowed(*line))),
                 },

@@ -71,6 +71,11 @@ fn rungs() {
 }
 
 #[test]
+fn hunks_in_parts() {
+    run(include_str!("cases/parts.txt"));
+}
+
+#[test]
 fn close_matches() {
     run(include_str!("cases/close.txt"));
 }
