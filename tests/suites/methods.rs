@@ -253,3 +253,23 @@ async fn the_openrpc_document_names_exactly_the_methods() {
     let declared: Vec<&str> = METHODS.iter().map(|method| method.name).collect();
     assert_eq!(named, declared);
 }
+
+/// Names are whole names: a part of one is none.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn seed_drop_substring() {
+    let names = ["a.py", "data.py", "lib/a.py", "lib/data.py"];
+    let scratch = Scratch::repo(&names.map(|name| (name, "x = 1\n")));
+    let daemon = DaemonProcess::start(&scratch).await;
+    let client = daemon.client().await;
+    let session = client.session("replay:unused", &names).await;
+    let drop = |names: &[&str]| client.raw("context/drop", json!({"sessionId": session, "paths": names}));
+    for part in ["a", "data", "lib", "py", "ta.py", "ib/a.py"] {
+        let refused = drop(&[part]).await.expect_err(part);
+        assert_eq!(refused.data.kind, ErrorKind::NotFound, "{part}: {}", refused.message);
+    }
+    let left = drop(&["a.py"]).await.unwrap();
+    assert_eq!(left["files"], json!(["data.py", "lib/a.py", "lib/data.py"]));
+    drop(&["data.py", "ata.py"]).await.expect_err("of several names one is none, so none is dropped");
+    let listed = client.raw("context/list", json!({"sessionId": session})).await.unwrap();
+    assert_eq!(listed["files"], left["files"]);
+}

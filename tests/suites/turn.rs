@@ -130,6 +130,29 @@ async fn what_matched_is_held_when_the_tries_are_used_up() {
     assert_eq!(listed.edits, result.edits);
 }
 
+/// A reply of which one half fits is no half commit, whatever comes after it; a person may ask for the half.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn seed_half_applied_commit() {
+    let files = [("a.py", "x = 1\n"), ("b.py", "y = 1\n")];
+    for on_partial in [OnPartial::Hold, OnPartial::Apply] {
+        let scratch = Scratch::repo(&files);
+        let (before, head) = (scratch.tree(), scratch.head());
+        let replies = hopeless();
+        let replies: Vec<&str> = replies.iter().map(String::as_str).collect();
+        let daemon = DaemonProcess::start(&scratch).await;
+        let client = daemon.client().await;
+        let params = SessionNewParams { on_partial: Some(on_partial), ..with_model(&scratch, &replies, &["a.py", "b.py"]) };
+        let session = client.session_with(params).await;
+        let result = client.turn(&session, "make both two").await.report;
+        assert_eq!((result.outcome, result.failed.len()), (Outcome::Held, 1), "never called done: {result:?}");
+        if on_partial == OnPartial::Hold {
+            assert_eq!((scratch.tree(), scratch.head(), result.commits.len()), (before, head, 0));
+        } else {
+            assert_eq!((scratch.tree(), result.commits.len()), (before.with("a.py", "x = 2\n"), 1), "as the person chose beforehand");
+        }
+    }
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_cannot_be_read_is_never_done() {
     let cut = "a.py\n```\n<<<<<<< SEARCH\nx = ";
