@@ -36,6 +36,9 @@ pub struct Block {
     pub index: usize,
     /// The file's name without decoration; `None` if the reply names none, here or in an earlier block.
     pub path: Option<String>,
+    /// No line names the file for this block: it is that of the block before, or one that the prose above mentions.
+    #[serde(default)]
+    pub guessed: bool,
     #[serde(default)]
     pub kind: BlockKind,
     /// What the block is written in.
@@ -73,6 +76,7 @@ impl Block {
         Self {
             index,
             path,
+            guessed: false,
             kind: BlockKind::Replace,
             format: Format::Diff,
             search: search.into(),

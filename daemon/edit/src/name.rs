@@ -65,6 +65,16 @@ impl LinesAbove {
     pub(crate) fn path(&self, known: &BTreeSet<String>) -> Option<String> {
         path_from(self.nearest().take(3).map(|line| Above::read(line, known)))
     }
+
+    /// The path that the prose nearest to the block mentions, if it is one alone and known. Where `any` is set, one that it
+    /// quotes need not be known.
+    pub(crate) fn mentioned(&self, known: &BTreeSet<String>, any: bool) -> Option<String> {
+        let prose = self.nearest().find(|line| FenceLine::read(line).is_none() && marker(line).is_none())?;
+        mentioned_path(prose, known).or_else(|| match &quoted_paths(prose, known)[..] {
+            [only] if any => Some(only.clone()),
+            _ => None,
+        })
+    }
 }
 
 /// What a line above a block can say about its path.
@@ -196,6 +206,29 @@ fn without_language(mut word: &str) -> &str {
 pub(crate) fn quoted_paths(line: &str, known: &BTreeSet<String>) -> Vec<String> {
     let quoted = line.split('`').skip(1).step_by(2).map(clean);
     quoted.filter(|text| known.contains(text) || (looks_like_a_file(text) && looks_like_path(text, true, known))).collect()
+}
+
+/// More names in one line are a list.
+const MENTIONED_MAX: usize = 4;
+
+/// The one known path that a line of prose mentions, in full or by an end that no other has.
+fn mentioned_path(line: &str, known: &BTreeSet<String>) -> Option<String> {
+    let is_edge = |c: char| "`*\"'()[],;:!?.".contains(c);
+    let words =
+        line.split(char::is_whitespace).map(|word| clean(word.trim_end_matches(is_edge).trim_start_matches(|c| is_edge(c) && c != '.')));
+    let names: BTreeSet<String> = words.filter(|word| looks_like_a_file(word)).take(MENTIONED_MAX + 1).collect();
+    let paths: BTreeSet<&String> = names.iter().filter_map(|name| known_path(name, known)).collect();
+    match (names.len(), paths.first()) {
+        (..=MENTIONED_MAX, Some(only)) if paths.len() == 1 => Some((*only).clone()),
+        _ => None,
+    }
+}
+
+/// The known path of this name, or the one that ends with it.
+pub(crate) fn known_path<'k>(name: &str, known: &'k BTreeSet<String>) -> Option<&'k String> {
+    let name = name.trim_start_matches("./");
+    let mut ending = known.iter().filter(|path| path.strip_suffix(name).is_some_and(|dir| dir.ends_with('/')));
+    known.get(name).or_else(|| ending.next().filter(|_| ending.next().is_none()))
 }
 
 /// A name where the format leaves no doubt that it is one, but for quotes and the signs between directories.

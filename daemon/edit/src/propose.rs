@@ -12,7 +12,9 @@ use crate::equal::Equal;
 use crate::fail::{FailReason, Failed};
 use crate::files::{Files, Refusal, too_large};
 use crate::hunks::fit_hunk;
+use crate::index::Level;
 use crate::ladder::{Claims, CloseMatch, Fit, Miss, fit_exactly};
+use crate::lines::{Text, split_lines};
 use crate::proposal::Proposal;
 use crate::rungs::Rung;
 use crate::snapshot::{Scope, Snapshot, named_path, other_readings};
@@ -82,6 +84,14 @@ impl<'a> Planner<'a> {
         let from = meant.redirected.then(|| named.clone());
         let done = match &block.kind {
             BlockKind::Replace => match self.find(path, block, claims) {
+                Ok(_)
+                    if block.guessed
+                        && let Some(other) = self.stands_elsewhere(path, block) =>
+                {
+                    let why =
+                        format!("no file is named for the block, and SEARCH is in {path} and in {other}; put the path above the fence");
+                    Err((FailReason::Ambiguous, why))
+                }
                 Ok(found) => self.apply(nth, block, path, found, from),
                 Err(miss) => return self.place_elsewhere(nth, block, &named, path, miss, fail),
             },
@@ -210,6 +220,15 @@ impl<'a> Planner<'a> {
             }
         }
         found
+    }
+
+    /// Another chat file in which SEARCH stands: which of them is meant is not said by a name that is a guess.
+    fn stands_elsewhere(&mut self, path: &RepoPath, block: &Block) -> Option<RepoPath> {
+        let scope = self.scope;
+        let search: Vec<&[u8]> = split_lines(block.search.as_bytes()).collect();
+        let mut others = scope.chat_files.iter().filter(|other| *other != path && !block.creates());
+        let stands = |text: &mut Text<'_>| text.is_spent() || !text.find(Level::Trailing, &search, 1).is_empty();
+        others.find(|other| self.files.get(other).is_ok_and(|work| work.exists && stands(&mut work.text))).cloned()
     }
 
     pub(crate) fn apply(

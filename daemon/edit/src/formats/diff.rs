@@ -18,8 +18,15 @@ pub(crate) struct DiffReader {
     open: Option<Open>,
     shells: Shells,
     above: LinesAbove,
-    last_path: Option<String>,
+    last: Name,
     after: After,
+}
+
+/// The file of a block, and whether no line names it for certain.
+#[derive(Debug, Clone, Default)]
+struct Name {
+    path: Option<String>,
+    guessed: bool,
 }
 
 /// A block whose closing marker has not come.
@@ -27,7 +34,7 @@ pub(crate) struct DiffReader {
 struct Open {
     line: usize,
     dialect: Dialect,
-    path: Option<String>,
+    name: Name,
     body: String,
     dividers: Vec<Range<usize>>,
 }
@@ -83,12 +90,25 @@ impl Reader for DiffReader {
 
 impl DiffReader {
     fn begin(&mut self, dialect: Dialect, found: &Found) {
-        let path = self.above.path(&found.known).or_else(|| self.last_path.clone());
-        self.last_path.clone_from(&path);
+        let name = self.name(found);
+        self.last.clone_from(&name);
         self.above.clear();
         self.after = After::Nothing;
         self.shells.holds_edit();
-        self.open = Some(Open { line: found.line, dialect, path, body: String::new(), dividers: Vec::new() });
+        self.open = Some(Open { line: found.line, dialect, name, body: String::new(), dividers: Vec::new() });
+    }
+
+    /// The name on a line of its own, else one that the prose right above mentions, else that of the block before.
+    fn name(&self, found: &Found) -> Name {
+        if let Some(path) = self.above.path(&found.known) {
+            return Name { path: Some(path), guessed: false };
+        }
+        if let Some(path) = self.above.mentioned(&found.known, self.last.path.is_none()) {
+            return Name { path: Some(path), guessed: true };
+        }
+        // Fences alone between two blocks do not lead to another file; prose may.
+        let same_place = self.after == After::Block && !self.last.guessed;
+        Name { path: self.last.path.clone(), guessed: !same_place && self.last.path.is_some() }
     }
 
     fn close(&mut self, open: Open, found: &mut Found) {
@@ -96,8 +116,9 @@ impl DiffReader {
         if open.dividers.len() > DIVIDERS_MAX {
             return found.problem(open.line, format!("the block has more than {DIVIDERS_MAX} divider lines; nothing of it is taken"));
         }
-        match Block::from_body(open.path.clone(), &open.body, &open.dividers, open.line) {
+        match Block::from_body(open.name.path.clone(), &open.body, &open.dividers, open.line) {
             Some(block) => {
+                let block = Block { guessed: open.name.guessed, ..block };
                 self.after = if found.has_room() { After::Block } else { After::Nothing };
                 found.block(without_wrapping(block));
             }
@@ -133,7 +154,7 @@ impl DiffReader {
 
 fn broken(open: &Open, found: &mut Found) {
     let missing = if open.dividers.is_empty() { "divider (=======)" } else { "closing marker (>>>>>>> REPLACE)" };
-    let name = open.path.as_deref().map_or(String::new(), |path| format!(" for {path}"));
+    let name = open.name.path.as_deref().map_or(String::new(), |path| format!(" for {path}"));
     found.problem(open.line, format!("the block{name} has no {missing}; nothing of it is taken"));
 }
 
