@@ -248,7 +248,7 @@ impl<'a> Planner<'a> {
             if pieces.is_empty() && found.len == 0 && work.exists {
                 hunk.rung = Rung::Already;
             }
-            work.text.splice(found.at, found.len, pieces, nth);
+            work.text.splice(found.at, found.len, pieces, nth, block.unended);
             work.exists = true;
         }
         let work = self.files.add_hunk(path, hunk, block)?;

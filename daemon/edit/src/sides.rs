@@ -39,6 +39,21 @@ impl<'s, 'b> Sides<'s, 'b> {
         }
     }
 
+    /// Leaves an empty line that only one side ends with as the file has it, unless that is all the block is about.
+    pub(crate) fn even_ends(&mut self) {
+        let ends_empty =
+            |lines: &[&[u8]]| lines.last().is_some_and(|line| without_cr(line).is_empty()) && lines.iter().any(|line| !is_blank(line));
+        let written = self.replace.clone();
+        match (ends_empty(&self.search), ends_empty(&self.replace)) {
+            (true, false) => self.replace.push(b""),
+            (false, true) => drop(self.replace.pop()),
+            _ => return,
+        }
+        if !self.differ() {
+            self.replace = written;
+        }
+    }
+
     /// Whether SEARCH has nothing to look for.
     pub(crate) fn searches_nothing(&self) -> bool {
         self.search.iter().all(|line| is_blank(line))
