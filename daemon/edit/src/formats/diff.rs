@@ -20,6 +20,8 @@ pub(crate) struct DiffReader {
     above: LinesAbove,
     last: Name,
     after: After,
+    /// The fence around the last block is closed.
+    fence_is_closed: bool,
 }
 
 /// The file of a block, and whether no line names it for certain.
@@ -49,6 +51,8 @@ enum After {
     Block,
     /// Text that could belong to the block's REPLACE.
     BlockAndText,
+    /// The block's fence is closed and another is open. The number counts the divider lines in it.
+    NextFence { dividers: usize },
 }
 
 impl Reader for DiffReader {
@@ -94,6 +98,7 @@ impl DiffReader {
         self.last.clone_from(&name);
         self.above.clear();
         self.after = After::Nothing;
+        self.fence_is_closed = false;
         self.shells.holds_edit();
         self.open = Some(Open { line: found.line, dialect, name, body: String::new(), dividers: Vec::new() });
     }
@@ -132,7 +137,12 @@ impl DiffReader {
         match self.after {
             After::Block => {}
             After::Nothing => found.problem(found.line, "closing marker without a block"),
-            After::BlockAndText => {
+            After::NextFence { dividers: 1 } => {
+                found.problem(found.line, "the block that ends here has no opening marker (<<<<<<< SEARCH); nothing of it is taken");
+                self.above.clear();
+                self.after = After::Nothing;
+            }
+            After::BlockAndText | After::NextFence { .. } => {
                 let line = found.withdraw().map_or(found.line, |block| block.line);
                 found.problem(line, "the block has two closing markers with text between them; nothing of it is taken");
                 self.after = After::Nothing;
@@ -145,9 +155,15 @@ impl DiffReader {
         if self.after == After::Block && !line.trim().is_empty() && FenceLine::read(line).is_none() {
             self.after = After::BlockAndText;
         }
-        if self.shells.line(line, found) == Passed::ClosedShell {
+        match self.shells.line(line, found) {
             // A path among a command's arguments names no block.
-            self.above.clear();
+            Passed::ClosedShell => self.above.clear(),
+            Passed::Closed => self.fence_is_closed = true,
+            Passed::Opened if self.fence_is_closed && self.after == After::BlockAndText => self.after = After::NextFence { dividers: 0 },
+            Passed::Opened | Passed::Text => {}
+        }
+        if let After::NextFence { dividers } = &mut self.after {
+            *dividers += usize::from(marker(line) == Some(Marker::Divider));
         }
     }
 }
