@@ -84,6 +84,13 @@ impl<'s, 'b> Sides<'s, 'b> {
         })
     }
 
+    /// Lines of REPLACE that SEARCH does not have there.
+    pub(crate) fn added(&self) -> Vec<&'b [u8]> {
+        let mut kept = self.kept().iter().map(|(_, new)| *new).peekable();
+        let lines = self.replace.iter().enumerate();
+        lines.filter(|(nth, _)| kept.next_if_eq(nth).is_none()).map(|(_, line)| *line).collect()
+    }
+
     /// What becomes of each line of SEARCH.
     pub(crate) fn fates(&self) -> Vec<Fate> {
         let mut fates = vec![Fate::Gone; self.search.len()];
