@@ -212,7 +212,7 @@ pub(crate) fn quoted_paths(line: &str, known: &BTreeSet<String>) -> Vec<String> 
 const MENTIONED_MAX: usize = 4;
 
 /// The one known path that a line of prose mentions, in full or by an end that no other has.
-fn mentioned_path(line: &str, known: &BTreeSet<String>) -> Option<String> {
+pub(crate) fn mentioned_path(line: &str, known: &BTreeSet<String>) -> Option<String> {
     let is_edge = |c: char| "`*\"'()[],;:!?.".contains(c);
     let words =
         line.split(char::is_whitespace).map(|word| clean(word.trim_end_matches(is_edge).trim_start_matches(|c| is_edge(c) && c != '.')));

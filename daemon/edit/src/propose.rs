@@ -194,6 +194,10 @@ impl<'a> Planner<'a> {
             if !block.creates() {
                 return Err(self.not_found(path));
             }
+            if block.guessed {
+                let why = "no file is named for the new text; put its path alone on the line above the block's fence";
+                return Err((FailReason::NoPath, why.to_owned()));
+            }
             self.may_create(path)?;
         }
         if let Some(reason) = self.unmoved.get(path) {
