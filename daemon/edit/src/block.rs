@@ -36,6 +36,9 @@ pub struct Block {
     pub index: usize,
     /// The file's name without decoration; `None` if the reply names none, here or in an earlier block.
     pub path: Option<String>,
+    /// No line names the file for this block: it is that of the block before, or one that the prose above mentions.
+    #[serde(default)]
+    pub guessed: bool,
     #[serde(default)]
     pub kind: BlockKind,
     /// What the block is written in.
@@ -51,6 +54,9 @@ pub struct Block {
     /// The hunk says that it ends where the file ends.
     #[serde(default)]
     pub at_end: bool,
+    /// REPLACE's last line has no end, where it becomes the last of the file.
+    #[serde(default)]
+    pub unended: bool,
     /// Line of the reply that holds the opening marker, from 1.
     pub line: usize,
     /// The first divider with its line end, needed when a later one is the divider.
@@ -73,12 +79,14 @@ impl Block {
         Self {
             index,
             path,
+            guessed: false,
             kind: BlockKind::Replace,
             format: Format::Diff,
             search: search.into(),
             replace: replace.into(),
             anchors: Vec::new(),
             at_end: false,
+            unended: false,
             line,
             divider: "=======\n".to_owned(),
             later_dividers: Vec::new(),
@@ -135,6 +143,11 @@ impl Block {
     #[must_use]
     pub fn has_later_dividers(&self) -> bool {
         !self.later_dividers.is_empty()
+    }
+
+    /// Whether a blank line that only one side ends with is no part of it: many write one before a marker.
+    pub(crate) fn has_loose_ends(&self) -> bool {
+        self.kind == BlockKind::Replace && !self.format.has_hunks()
     }
 
     /// A block with nothing to search for makes a file, or fills an empty one.

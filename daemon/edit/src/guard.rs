@@ -10,7 +10,8 @@
 //!   are text.
 //! - markers of the edit format that a block brings: refused. Whole texts of prose may show them; there a person is asked.
 //!   A divider between other lines may be a heading's underline that is not as wide as its text: a person is asked. One at the
-//!   very end is one too many before the closing marker, and is not taken for text.
+//!   very end is one too many before the closing marker, and is not taken for text. One between two versions of a text, which
+//!   have a line with words in common, is refused.
 //! - a whole text that is a stub of the old one (under a third of its lines, of ten or more), or that has no line of it: a
 //!   person is asked. A file may become short or new; what a model says in place of the file looks the same.
 //!
@@ -74,7 +75,11 @@ pub(crate) fn guard(split: &Split<'_>, path: &str) -> Guard {
     }
     if let Some(line) = stray_divider(split).filter(|_| !prose) {
         let first = split.replace.lines().next().is_some_and(is_divider);
-        return if first { Guard::Refuse(Gain::Marker(line.to_owned())) } else { Guard::Ask(brings_marker(line)) };
+        return if first || holds_two_texts(split.replace) {
+            Guard::Refuse(Gain::Marker(line.to_owned()))
+        } else {
+            Guard::Ask(brings_marker(line))
+        };
     }
     ask.map_or(Guard::Pass, Guard::Ask)
 }
@@ -162,6 +167,13 @@ fn stray_divider<'s>(split: &Split<'s>) -> Option<&'s str> {
         is_divider(lines[*nth]) && !overlines && !nth.checked_sub(1).is_some_and(|above| underlines(lines[above], lines[*nth]))
     };
     (0..lines.len()).find(stray).map(|nth| lines[nth])
+}
+
+/// Whether lines with words are on both sides of a divider: two versions of one text, of which one is meant.
+fn holds_two_texts(replace: &str) -> bool {
+    let mut lines = replace.lines().map(str::trim_ascii);
+    let first: HashSet<&str> = lines.by_ref().take_while(|line| !is_divider(line)).collect();
+    lines.any(|line| line.contains(char::is_alphanumeric) && first.contains(line))
 }
 
 fn is_divider(line: &str) -> bool {

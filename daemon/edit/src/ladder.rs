@@ -96,7 +96,7 @@ pub(crate) fn fit<'b>(text: &mut Text<'_>, block: &'b Block, path: &str, claims:
         return Err(Miss::Spent);
     }
     for rungs in [STRICT, LOOSE] {
-        match fit_rungs(text, block.splits(), path, claims, rungs) {
+        match fit_rungs(text, block, block.splits(), path, claims, rungs) {
             Err(Miss::NoMatch) => {}
             decided => return decided,
         }
@@ -107,7 +107,7 @@ pub(crate) fn fit<'b>(text: &mut Text<'_>, block: &'b Block, path: &str, claims:
     }
     let claims = Claims { equal_later: None, must_be_sole: true, ..claims };
     if block.format.has_hunks() {
-        match fit_rungs(text, std::iter::once(block.first_split()), path, claims, PARTS) {
+        match fit_rungs(text, block, std::iter::once(block.first_split()), path, claims, PARTS) {
             Err(Miss::NoMatch) => {}
             decided => return decided,
         }
@@ -115,7 +115,7 @@ pub(crate) fn fit<'b>(text: &mut Text<'_>, block: &'b Block, path: &str, claims:
     if claims.close_is_off || block.has_later_dividers() {
         return Err(Miss::NoMatch);
     }
-    fit_rungs(text, block.splits(), path, claims, CLOSE)
+    fit_rungs(text, block, block.splits(), path, claims, CLOSE)
 }
 
 /// The same by the exact rung alone, for looking into files that the block does not name. Needs words in SEARCH: a lone
@@ -125,7 +125,7 @@ pub(crate) fn fit_exactly<'b>(text: &mut Text<'_>, block: &'b Block, path: &str)
         return Err(Miss::Spent);
     }
     let splits = block.splits().filter(|split| split.search.contains(char::is_alphanumeric));
-    let found = fit_rungs(text, splits, path, Claims { must_be_sole: true, ..Claims::default() }, &STRICT[..1])?;
+    let found = fit_rungs(text, block, splits, path, Claims { must_be_sole: true, ..Claims::default() }, &STRICT[..1])?;
     if found.rung == Rung::Trailing { Err(Miss::NoMatch) } else { Ok(found) }
 }
 
@@ -141,13 +141,18 @@ pub fn locate(block: &Block, bytes: &[u8]) -> Result<Hunk, String> {
 
 fn fit_rungs<'b>(
     text: &mut Text<'_>,
+    block: &Block,
     splits: impl Iterator<Item = Split<'b>>,
     path: &str,
     claims: Claims<'_>,
     rungs: &[(Rung, Finder)],
 ) -> Result<Fit<'b>, Miss> {
     for split in splits.map(|split| without_last_divider(split, path)) {
-        match fit_split(text, &split, path, claims, rungs) {
+        let mut sides = Sides::of(&split);
+        if block.has_loose_ends() {
+            sides.even_ends();
+        }
+        match fit_split(text, &split, &sides, path, claims, rungs) {
             Err(Miss::NoMatch) => {}
             decided => return decided,
         }
@@ -158,20 +163,20 @@ fn fit_rungs<'b>(
 fn fit_split<'b>(
     text: &mut Text<'_>,
     split: &Split<'b>,
+    sides: &Sides<'_, 'b>,
     path: &str,
     claims: Claims<'_>,
     rungs: &[(Rung, Finder)],
 ) -> Result<Fit<'b>, Miss> {
-    let sides = Sides::of(split);
     if sides.searches_nothing() {
-        return match create(text, &sides).ok_or(Miss::NotEmpty)? {
+        return match create(text, sides).ok_or(Miss::NotEmpty)? {
             (Rung::Already, place) => Ok(done(&place)),
-            (rung, place) => written(text, &sides, split, path, rung, &place).unwrap_or(Err(Miss::NoMatch)),
+            (rung, place) => written(text, sides, split, path, rung, &place).unwrap_or(Err(Miss::NoMatch)),
         };
     }
     for (rung, find) in rungs {
-        let max = places_max(text, &sides);
-        let mut places = find(text, &sides, max);
+        let max = places_max(text, sides);
+        let mut places = find(text, sides, max);
         let may_be_more = places.len() >= max;
         places.retain(|place| claims.allow(place.at, place.len));
         if may_be_more && claims.within.is_some() {
@@ -187,8 +192,8 @@ fn fit_split<'b>(
         if is_done {
             return Ok(done(place));
         }
-        let rung = if *rung == Rung::Exact && !same_ends(text, &sides, place.at) { Rung::Trailing } else { *rung };
-        if let Some(decided) = written(text, &sides, split, path, rung, place) {
+        let rung = if *rung == Rung::Exact && !same_ends(text, sides, place.at) { Rung::Trailing } else { *rung };
+        if let Some(decided) = written(text, sides, split, path, rung, place) {
             return decided;
         }
     }

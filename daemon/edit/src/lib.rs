@@ -44,6 +44,7 @@ mod record_id;
 mod recover;
 mod rungs;
 mod sides;
+mod slips;
 mod snapshot;
 mod temp;
 mod tree;

@@ -168,25 +168,25 @@ impl<'a> Text<'a> {
 
     /// Puts `pieces` in the place of `len` lines.
     ///
-    /// New lines end like most lines of the file, or of those they replace if the file is undecided. Where the last line
-    /// had no end, the line that takes its place has none, and a line that stops being last gets one. `block` claims all.
-    pub(crate) fn splice(&mut self, at: usize, len: usize, pieces: Vec<Piece<'a>>, block: usize) {
+    /// New lines end like most lines of the file, or of those they replace if the file is undecided. The last of the file
+    /// has an end if a piece that states it is there: a reply's lines have ends, unless it says that this one has none
+    /// (`unended`). `block` claims all.
+    pub(crate) fn splice(&mut self, at: usize, len: usize, pieces: Vec<Piece<'a>>, block: usize, unended: bool) {
         let crlf = self.crlf.or_else(|| mostly_crlf(self.range(at, len))).unwrap_or(false);
         let from = self.from(at, len);
         let block = u32::try_from(block).unwrap_or(u32::MAX);
-        let at_end = at + len == self.len();
-        let unended = at_end && len > 0 && !self.line(at + len - 1).ended;
-        let last = pieces.len().saturating_sub(1);
         let old: Vec<u32> = self.order[at..at + len].to_vec();
         let mut new = Vec::with_capacity(pieces.len());
-        for (nth, piece) in pieces.into_iter().enumerate() {
+        let last = if at + len == self.len() { pieces.len() } else { 0 };
+        for (nth, piece) in (1..).zip(pieces) {
+            let unended = nth == last && (unended || matches!(piece, Piece::Leave(_)));
             let (text, from) = match piece {
                 Piece::Keep(kept) | Piece::Leave(kept) => {
                     let line = &mut self.lines[old[kept] as usize];
                     if matches!(piece, Piece::Keep(_)) {
                         line.claimed_by = Some(block);
                     }
-                    if line.ended || nth == last {
+                    if line.ended || unended {
                         new.push(old[kept]);
                         continue;
                     }
@@ -194,10 +194,9 @@ impl<'a> Text<'a> {
                 }
                 Piece::New(text) => (text, from),
             };
-            let ended = !(unended && nth == last);
-            let text = if crlf && ended && !text.ends_with(b"\r") { Cow::Owned([&*text, b"\r"].concat()) } else { text };
+            let text = if crlf && !unended && !text.ends_with(b"\r") { Cow::Owned([&*text, b"\r"].concat()) } else { text };
             new.push(u32::try_from(self.lines.len()).expect("files and replies are far below 2^32 lines"));
-            self.lines.push(Line { text, ended, from, claimed_by: Some(block) });
+            self.lines.push(Line { text, ended: !unended, from, claimed_by: Some(block) });
         }
         let size = |ids: &[u32]| ids.iter().map(|id| self.lines[*id as usize].bytes()).sum::<usize>();
         self.bytes = self.bytes - size(&old) + size(&new);
@@ -241,7 +240,7 @@ mod tests {
 
     fn spliced(file: &[u8], at: usize, len: usize, pieces: Vec<Piece<'_>>) -> Vec<u8> {
         let mut text = Text::read(file).unwrap();
-        text.splice(at, len, pieces, 0);
+        text.splice(at, len, pieces, 0, false);
         let bytes = text.to_bytes();
         assert_eq!(text.bytes, bytes.len());
         bytes
@@ -249,6 +248,21 @@ mod tests {
 
     fn new(text: &str) -> Piece<'_> {
         Piece::New(Cow::Borrowed(text.as_bytes()))
+    }
+
+    #[test]
+    fn a_last_line_without_an_end_if_the_reply_says_so() {
+        let unended = |file: &'static [u8], pieces| {
+            let mut text = Text::read(file).unwrap();
+            text.splice(text.len() - 1, 1, pieces, 0, true);
+            let bytes = text.to_bytes();
+            assert_eq!(text.bytes, bytes.len());
+            bytes
+        };
+        assert_eq!(unended(b"a\nb\n", vec![new("c")]), b"a\nc");
+        assert_eq!(unended(b"a\r\nb\r\n", vec![new("c"), new("d")]), b"a\r\nc\r\nd");
+        assert_eq!(unended(b"a\nb", vec![new("c"), Piece::Keep(0)]), b"a\nc\nb");
+        assert_eq!(unended(b"a\nb\n", vec![new("c"), Piece::Keep(0)]), b"a\nc\nb\n");
     }
 
     #[test]
@@ -266,16 +280,17 @@ mod tests {
         assert_eq!(spliced(b"a\r\nb\n", 0, 1, vec![new("x")]), b"x\r\nb\n");
         assert_eq!(spliced(b"a\r\nb\n", 1, 1, vec![new("x")]), b"a\r\nx\n");
         assert_eq!(spliced(b"a\rb\r", 1, 1, vec![new("x"), new("y")]), b"a\rx\ry\r");
-        assert_eq!(spliced(b"a\r\nb", 1, 1, vec![new("B"), new("C")]), b"a\r\nB\r\nC");
+        assert_eq!(spliced(b"a\r\nb", 1, 1, vec![new("B"), new("C")]), b"a\r\nB\r\nC\r\n");
         assert_eq!(spliced(b"", 0, 0, vec![new("x")]), b"x\n");
     }
 
     #[test]
-    fn final_newline_is_kept() {
+    fn the_last_line_has_an_end_if_a_block_states_it() {
         assert_eq!(spliced(b"a\nb", 0, 1, vec![new("A")]), b"A\nb");
-        assert_eq!(spliced(b"a\nb", 1, 1, vec![new("B")]), b"a\nB");
-        assert_eq!(spliced(b"a\nb", 1, 1, vec![Piece::Keep(0), new("c")]), b"a\nb\nc");
-        assert_eq!(spliced(b"a\nb", 1, 1, vec![new("x"), Piece::Keep(0)]), b"a\nx\nb");
+        assert_eq!(spliced(b"a\nb", 1, 1, vec![new("B")]), b"a\nB\n");
+        assert_eq!(spliced(b"a\nb", 1, 1, vec![Piece::Keep(0), new("c")]), b"a\nb\nc\n");
+        assert_eq!(spliced(b"a\nb", 1, 1, vec![new("x"), Piece::Keep(0)]), b"a\nx\nb\n");
+        assert_eq!(spliced(b"a\nb", 1, 1, vec![new("x"), Piece::Leave(0)]), b"a\nx\nb");
         assert_eq!(spliced(b"a\nb", 1, 1, vec![]), b"a\n");
         assert_eq!(spliced(b"a\nb", 0, 2, vec![Piece::Keep(0)]), b"a\n");
         assert_eq!(spliced(b"a\nb\n", 1, 1, vec![new("B")]), b"a\nB\n");

@@ -65,6 +65,16 @@ impl LinesAbove {
     pub(crate) fn path(&self, known: &BTreeSet<String>) -> Option<String> {
         path_from(self.nearest().take(3).map(|line| Above::read(line, known)))
     }
+
+    /// The path that the prose nearest to the block mentions, if it is one alone and known. Where `any` is set, one that it
+    /// quotes need not be known.
+    pub(crate) fn mentioned(&self, known: &BTreeSet<String>, any: bool) -> Option<String> {
+        let prose = self.nearest().find(|line| FenceLine::read(line).is_none() && marker(line).is_none())?;
+        mentioned_path(prose, known).or_else(|| match &quoted_paths(prose, known)[..] {
+            [only] if any => Some(only.clone()),
+            _ => None,
+        })
+    }
 }
 
 /// What a line above a block can say about its path.
@@ -103,7 +113,7 @@ fn path_on_line(line: &str, known: &BTreeSet<String>) -> Option<String> {
         return None;
     }
     let (text, quoted) = undecorate(line);
-    let path = clean(text);
+    let path = clean_known(text, known);
     looks_like_path(&path, quoted, known).then_some(path)
 }
 
@@ -161,7 +171,7 @@ fn path_on_fence(info: &str, known: &BTreeSet<String>) -> Option<String> {
         return None;
     }
     let is_path = |text: &str, quoted| {
-        let path = clean(text);
+        let path = clean_known(text, known);
         ((path.contains('/') || has_extension(&path)) && looks_like_path(&path, quoted, known)).then_some(path)
     };
     for key in ["path=", "file=", "filename=", "filepath=", "title=", "name="] {
@@ -198,6 +208,29 @@ pub(crate) fn quoted_paths(line: &str, known: &BTreeSet<String>) -> Vec<String> 
     quoted.filter(|text| known.contains(text) || (looks_like_a_file(text) && looks_like_path(text, true, known))).collect()
 }
 
+/// More names in one line are a list.
+const MENTIONED_MAX: usize = 4;
+
+/// The one known path that a line of prose mentions, in full or by an end that no other has.
+pub(crate) fn mentioned_path(line: &str, known: &BTreeSet<String>) -> Option<String> {
+    let is_edge = |c: char| "`*\"'()[],;:!?.".contains(c);
+    let words =
+        line.split(char::is_whitespace).map(|word| clean(word.trim_end_matches(is_edge).trim_start_matches(|c| is_edge(c) && c != '.')));
+    let names: BTreeSet<String> = words.filter(|word| looks_like_a_file(word)).take(MENTIONED_MAX + 1).collect();
+    let paths: BTreeSet<&String> = names.iter().filter_map(|name| known_path(name, known)).collect();
+    match (names.len(), paths.first()) {
+        (..=MENTIONED_MAX, Some(only)) if paths.len() == 1 => Some((*only).clone()),
+        _ => None,
+    }
+}
+
+/// The known path of this name, or the one that ends with it.
+pub(crate) fn known_path<'k>(name: &str, known: &'k BTreeSet<String>) -> Option<&'k String> {
+    let name = name.trim_start_matches("./");
+    let mut ending = known.iter().filter(|path| path.strip_suffix(name).is_some_and(|dir| dir.ends_with('/')));
+    known.get(name).or_else(|| ending.next().filter(|_| ending.next().is_none()))
+}
+
 /// A name where the format leaves no doubt that it is one, but for quotes and the signs between directories.
 pub(crate) fn written_path(text: &str) -> String {
     clean(text.trim().trim_matches(['`', '"', '\'']))
@@ -208,9 +241,17 @@ pub(crate) fn looks_like_a_file(name: &str) -> bool {
     (name.contains('/') || has_extension(name)) && !name.contains(char::is_whitespace)
 }
 
-/// Markdown's escaped underscore is an underscore; other backslashes separate directories.
+/// Backslashes separate directories. Those that Markdown escapes signs with do not, if all can be read so.
 fn clean(text: &str) -> String {
-    text.trim().replace("\\_", "_").replace('\\', "/")
+    let text = text.trim();
+    let escaped = text.replace("\\\\", "/").replace("\\_", "_");
+    if escaped.contains('\\') { text.replace('\\', "/") } else { escaped }
+}
+
+/// The same, but for a known path whose directory ends before an underscore.
+fn clean_known(text: &str, known: &BTreeSet<String>) -> String {
+    let separated = text.trim().replace('\\', "/");
+    if known.contains(&separated) { separated } else { clean(text) }
 }
 
 fn looks_like_path(path: &str, quoted: bool, known: &BTreeSet<String>) -> bool {
@@ -255,13 +296,16 @@ mod tests {
 
     #[test]
     fn names_on_a_line() {
-        let known = BTreeSet::from(["configure".to_owned(), "My notes.md".to_owned()]);
+        let known = BTreeSet::from(["configure", "My notes.md", "app/_layout.tsx"].map(str::to_owned));
         let cases = [
             ("src/a.py", Some("src/a.py")),
             ("**`src/a.py`**:", Some("src/a.py")),
             ("### src/a.py", Some("src/a.py")),
             ("# `src/my\\_mod.py`", Some("src/my_mod.py")),
             ("src\\win\\a.cs", Some("src/win/a.cs")),
+            ("src\\pages\\_app.tsx", Some("src/pages/_app.tsx")),
+            ("app\\_layout.tsx", Some("app/_layout.tsx")),
+            ("app\\_other.tsx", Some("app_other.tsx")),
             ("// s.js", Some("s.js")),
             ("<!-- index.html -->", Some("index.html")),
             ("/* a.css */", Some("a.css")),
@@ -324,6 +368,29 @@ mod tests {
         ];
         for (line, expected) in cases {
             assert_eq!(path_on_line(line, &known).as_deref(), expected, "{line:?}");
+        }
+    }
+
+    #[test]
+    fn names_in_prose() {
+        let known = BTreeSet::from(["a/x.py", "b/x.py", "src/app.js", "README", "lib/y.rs"].map(str::to_owned));
+        let cases = [
+            ("Update `src/app.js` as follows:", Some("src/app.js")),
+            ("Update app.js:", Some("src/app.js")),
+            ("### 2. **app.js** (frontend)", Some("src/app.js")),
+            ("In ./src/app.js.", Some("src/app.js")),
+            ("`src/app.js` as before, app.js once more", Some("src/app.js")),
+            ("e.g. in y.rs", Some("lib/y.rs")),
+            ("Update x.py", None),
+            ("app.js and y.rs", None),
+            ("as README says", None),
+            ("pp.js", None),
+            ("new.js", None),
+            ("1.a 2.b 3.c 4.d app.js", None),
+            ("", None),
+        ];
+        for (line, expected) in cases {
+            assert_eq!(mentioned_path(line, &known).as_deref(), expected, "{line:?}");
         }
     }
 

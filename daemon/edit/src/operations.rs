@@ -1,11 +1,12 @@
 //! Blocks that take a file as a whole: it is added, rewritten, deleted or moved.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 
 use paird_base::RepoPath;
 use paird_base::limits::REWRITTEN_LINES_MAX;
 
-use crate::block::{Block, Split};
+use crate::block::{Block, BlockKind, Split};
 use crate::fail::FailReason;
 use crate::files::Refusal;
 use crate::guard::guard_whole;
@@ -45,8 +46,26 @@ impl<'a> Planner<'a> {
             ));
         }
         self.rewritten_lines += work.text.len();
+        if !certain && self.is_one_of_several(block, path)? {
+            let why =
+                format!("more than one listing may be {path}, and no line above them names it; put its path alone above the one that is");
+            return Err((FailReason::Doubtful, why));
+        }
+        let work = self.files.get(path)?;
         let found = fit_whole(&work.text, block, path.as_str(), certain)?;
         self.apply(nth, block, path, found, from)
+    }
+
+    /// Whether another listing that no line names may be the file as well. One that shows the file as it is may not.
+    fn is_one_of_several(&mut self, block: &Block, path: &RepoPath) -> Result<bool, Refusal> {
+        let texts = match block.path.as_deref().and_then(|name| self.listings.get(name)).map(Vec::as_slice) {
+            Some([one, other]) => [*one, *other],
+            Some([_, _, _, ..]) => return Ok(true),
+            _ => return Ok(false),
+        };
+        let before = self.files.get(path)?.before.map(|content| String::from_utf8_lossy(&content.bytes)).unwrap_or_default();
+        let is_shown = |text: &str| text.lines().map(str::trim_end).eq(before.trim_end().lines().map(str::trim_end));
+        Ok(!texts.into_iter().any(|text| is_shown(text.trim_end())))
     }
 
     pub(crate) fn delete(&mut self, block: &Block, path: &RepoPath, from: Option<RepoPath>) -> Result<(), Refusal> {
@@ -91,6 +110,18 @@ impl<'a> Planner<'a> {
         work.redirected_from = work.redirected_from.take().or(from);
         Ok(())
     }
+}
+
+/// The texts of the listings that no line names, by the file that they may be. Of each file the first three that differ.
+pub(crate) fn unnamed_listings(blocks: &[Block]) -> HashMap<&str, Vec<&str>> {
+    let mut listings: HashMap<&str, Vec<&str>> = HashMap::new();
+    for block in blocks.iter().filter(|block| block.kind == BlockKind::Whole { certain: false }) {
+        let texts = listings.entry(block.path.as_deref().unwrap_or_default()).or_default();
+        if texts.len() < 3 && !texts.contains(&block.replace.as_str()) {
+            texts.push(&block.replace);
+        }
+    }
+    listings
 }
 
 /// The place of a block that takes a file as a whole.

@@ -1,6 +1,6 @@
 //! All blocks of a reply against one snapshot: what would change, and what cannot be applied.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use paird_base::RepoPath;
 use paird_base::limits::{CLOSEST_SEARCHES_MAX, FILE_BYTES_MAX};
@@ -12,16 +12,20 @@ use crate::equal::Equal;
 use crate::fail::{FailReason, Failed};
 use crate::files::{Files, Refusal, too_large};
 use crate::hunks::fit_hunk;
+use crate::index::Level;
 use crate::ladder::{Claims, CloseMatch, Fit, Miss, fit_exactly};
+use crate::lines::split_lines;
+use crate::operations::unnamed_listings;
 use crate::proposal::Proposal;
 use crate::rungs::Rung;
-use crate::snapshot::{Scope, Snapshot, named_path, other_readings};
+use crate::snapshot::{NameError, Scope, Snapshot, named_path, other_readings};
 
 /// Places every block of a reply, one after another, each seeing what the earlier ones did.
 #[must_use]
 pub fn propose(parsed: &Parsed, snapshot: &Snapshot, scope: &Scope) -> Proposal {
     let mut planner = Planner {
         scope,
+        listings: unnamed_listings(&parsed.blocks),
         files: Files::new(snapshot, scope),
         anchors: Anchors::default(),
         rewritten_lines: 0,
@@ -44,6 +48,7 @@ pub fn propose(parsed: &Parsed, snapshot: &Snapshot, scope: &Scope) -> Proposal 
 /// A reply's blocks as they are placed, one after another.
 pub(crate) struct Planner<'a> {
     scope: &'a Scope,
+    pub(crate) listings: HashMap<&'a str, Vec<&'a str>>,
     pub(crate) files: Files<'a>,
     anchors: Anchors,
     /// Lines of files that listings were compared with.
@@ -60,6 +65,8 @@ struct Meant {
     path: RepoPath,
     /// It is not the named one.
     redirected: bool,
+    /// The name can mean no other.
+    certain: bool,
 }
 
 impl<'a> Planner<'a> {
@@ -76,17 +83,31 @@ impl<'a> Planner<'a> {
             let why = "no file is named; put its path alone on the line above the block's fence";
             return Err(fail(None, (FailReason::NoPath, why.to_owned())));
         };
-        let named = named_path(name).map_err(|error| fail(Some(name), (FailReason::BadPath, error.to_string())))?;
-        let meant = self.meant(&named, block);
+        let bad_path = |error: NameError| fail(Some(name), (FailReason::BadPath, error.to_string()));
+        let (named, meant) = match named_path(name) {
+            Ok(named) => (named.clone(), self.meant(&named, block)),
+            Err(error) => {
+                let path = self.below_another_root(name, block).ok_or_else(|| bad_path(error))?;
+                (path.clone(), Meant { path, redirected: false, certain: false })
+            }
+        };
         let path = &meant.path;
         let from = meant.redirected.then(|| named.clone());
         let done = match &block.kind {
             BlockKind::Replace => match self.find(path, block, claims) {
+                Ok(_)
+                    if block.guessed
+                        && let Some(other) = self.stands_elsewhere(path, block) =>
+                {
+                    let why =
+                        format!("no file is named for the block, and SEARCH is in {path} and in {other}; put the path above the fence");
+                    Err((FailReason::Ambiguous, why))
+                }
                 Ok(found) => self.apply(nth, block, path, found, from),
                 Err(miss) => return self.place_elsewhere(nth, block, &named, path, miss, fail),
             },
             BlockKind::Add => self.add(nth, block, path),
-            BlockKind::Whole { certain } => self.rewrite(nth, block, path, *certain, from),
+            BlockKind::Whole { certain } => self.rewrite(nth, block, path, *certain && meant.certain, from),
             BlockKind::Delete => self.delete(block, path, from),
             BlockKind::Move { to } => self.rename(block, path, to, from).inspect_err(|(reason, _)| {
                 self.unmoved.insert(path.clone(), *reason);
@@ -128,7 +149,7 @@ impl<'a> Planner<'a> {
     /// The path itself if it exists or is to be created, else where an earlier block moved it, else the path without what
     /// formats and examples put before one, else the one chat file whose name ends with it.
     fn meant(&mut self, named: &RepoPath, block: &Block) -> Meant {
-        let is = |path: &RepoPath, redirected| Meant { path: path.clone(), redirected };
+        let is = |path: &RepoPath, redirected| Meant { path: path.clone(), redirected, certain: true };
         if self.files.is_taken(named) {
             return is(named, false);
         }
@@ -141,9 +162,26 @@ impl<'a> Planner<'a> {
             return is(&other, false);
         }
         match &self.ending_with(named)[..] {
-            [only] if !block.creates() => is(only, true),
-            _ => is(named, false),
+            _ if block.creates() => is(named, false),
+            [only] => is(only, true),
+            _ => self.below_another_root(named.as_str(), block).map_or_else(|| is(named, false), |path| is(&path, true)),
         }
+    }
+
+    /// The one chat file whose path is the end of the name: models know the directory that they were shown, or one of their
+    /// own, as the root. A name without a directory says less, so that SEARCH must stand in the file.
+    fn below_another_root(&mut self, name: &str, block: &Block) -> Option<RepoPath> {
+        let ends = |file: &&RepoPath| name.strip_suffix(file.as_str()).is_some_and(|dir| dir.ends_with('/'));
+        let mut files = self.scope.chat_files.iter().filter(ends);
+        let (Some(file), None) = (files.next(), files.next()) else {
+            return None;
+        };
+        let is_meant = match block.kind {
+            BlockKind::Replace => !block.creates() && (file.as_str().contains('/') || self.stands_in(file, block)),
+            BlockKind::Whole { .. } => true,
+            BlockKind::Add | BlockKind::Delete | BlockKind::Move { .. } => false,
+        };
+        is_meant.then(|| file.clone())
     }
 
     fn ending_with(&self, named: &RepoPath) -> Vec<RepoPath> {
@@ -155,6 +193,10 @@ impl<'a> Planner<'a> {
         if !self.files.get(path)?.exists {
             if !block.creates() {
                 return Err(self.not_found(path));
+            }
+            if block.guessed {
+                let why = "no file is named for the new text; put its path alone on the line above the block's fence";
+                return Err((FailReason::NoPath, why.to_owned()));
             }
             self.may_create(path)?;
         }
@@ -212,6 +254,18 @@ impl<'a> Planner<'a> {
         found
     }
 
+    /// Another chat file in which SEARCH stands: which of them is meant is not said by a name that is a guess.
+    fn stands_elsewhere(&mut self, path: &RepoPath, block: &Block) -> Option<RepoPath> {
+        let scope = self.scope;
+        scope.chat_files.iter().find(|other| *other != path && !block.creates() && self.stands_in(other, block)).cloned()
+    }
+
+    /// Whether SEARCH is in a file, but for blanks at the end of lines.
+    fn stands_in(&mut self, file: &RepoPath, block: &Block) -> bool {
+        let search: Vec<&[u8]> = split_lines(block.search.as_bytes()).collect();
+        self.files.get(file).is_ok_and(|work| work.exists && !work.text.find(Level::Trailing, &search, 1).is_empty())
+    }
+
     pub(crate) fn apply(
         &mut self,
         nth: usize,
@@ -229,7 +283,7 @@ impl<'a> Planner<'a> {
             if pieces.is_empty() && found.len == 0 && work.exists {
                 hunk.rung = Rung::Already;
             }
-            work.text.splice(found.at, found.len, pieces, nth);
+            work.text.splice(found.at, found.len, pieces, nth, block.unended);
             work.exists = true;
         }
         let work = self.files.add_hunk(path, hunk, block)?;

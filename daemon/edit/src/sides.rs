@@ -39,6 +39,21 @@ impl<'s, 'b> Sides<'s, 'b> {
         }
     }
 
+    /// Leaves an empty line that only one side ends with as the file has it, unless that is all the block is about.
+    pub(crate) fn even_ends(&mut self) {
+        let ends_empty =
+            |lines: &[&[u8]]| lines.last().is_some_and(|line| without_cr(line).is_empty()) && lines.iter().any(|line| !is_blank(line));
+        let written = self.replace.clone();
+        match (ends_empty(&self.search), ends_empty(&self.replace)) {
+            (true, false) => self.replace.push(b""),
+            (false, true) => drop(self.replace.pop()),
+            _ => return,
+        }
+        if !self.differ() {
+            self.replace = written;
+        }
+    }
+
     /// Whether SEARCH has nothing to look for.
     pub(crate) fn searches_nothing(&self) -> bool {
         self.search.iter().all(|line| is_blank(line))
@@ -67,6 +82,13 @@ impl<'s, 'b> Sides<'s, 'b> {
             let new = (0u32..).zip(0..self.replace.len()).filter(|(token, _)| !diff.is_added(*token));
             old.zip(new).map(|((_, old), (_, new))| (old, new)).collect()
         })
+    }
+
+    /// Lines of REPLACE that SEARCH does not have there.
+    pub(crate) fn added(&self) -> Vec<&'b [u8]> {
+        let mut kept = self.kept().iter().map(|(_, new)| *new).peekable();
+        let lines = self.replace.iter().enumerate();
+        lines.filter(|(nth, _)| kept.next_if_eq(nth).is_none()).map(|(_, line)| *line).collect()
     }
 
     /// What becomes of each line of SEARCH.

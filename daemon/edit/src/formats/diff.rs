@@ -18,8 +18,17 @@ pub(crate) struct DiffReader {
     open: Option<Open>,
     shells: Shells,
     above: LinesAbove,
-    last_path: Option<String>,
+    last: Name,
     after: After,
+    /// The fence around the last block is closed.
+    fence_is_closed: bool,
+}
+
+/// The file of a block, and whether no line names it for certain.
+#[derive(Debug, Clone, Default)]
+struct Name {
+    path: Option<String>,
+    guessed: bool,
 }
 
 /// A block whose closing marker has not come.
@@ -27,7 +36,7 @@ pub(crate) struct DiffReader {
 struct Open {
     line: usize,
     dialect: Dialect,
-    path: Option<String>,
+    name: Name,
     body: String,
     dividers: Vec<Range<usize>>,
 }
@@ -42,6 +51,8 @@ enum After {
     Block,
     /// Text that could belong to the block's REPLACE.
     BlockAndText,
+    /// The block's fence is closed and another is open. The number counts the divider lines in it.
+    NextFence { dividers: usize },
 }
 
 impl Reader for DiffReader {
@@ -83,12 +94,26 @@ impl Reader for DiffReader {
 
 impl DiffReader {
     fn begin(&mut self, dialect: Dialect, found: &Found) {
-        let path = self.above.path(&found.known).or_else(|| self.last_path.clone());
-        self.last_path.clone_from(&path);
+        let name = self.name(found);
+        self.last.clone_from(&name);
         self.above.clear();
         self.after = After::Nothing;
+        self.fence_is_closed = false;
         self.shells.holds_edit();
-        self.open = Some(Open { line: found.line, dialect, path, body: String::new(), dividers: Vec::new() });
+        self.open = Some(Open { line: found.line, dialect, name, body: String::new(), dividers: Vec::new() });
+    }
+
+    /// The name on a line of its own, else one that the prose right above mentions, else that of the block before.
+    fn name(&self, found: &Found) -> Name {
+        if let Some(path) = self.above.path(&found.known) {
+            return Name { path: Some(path), guessed: false };
+        }
+        if let Some(path) = self.above.mentioned(&found.known, self.last.path.is_none()) {
+            return Name { path: Some(path), guessed: true };
+        }
+        // Fences alone between two blocks do not lead to another file; prose may.
+        let same_place = self.after == After::Block && !self.last.guessed;
+        Name { path: self.last.path.clone(), guessed: !same_place && self.last.path.is_some() }
     }
 
     fn close(&mut self, open: Open, found: &mut Found) {
@@ -96,8 +121,9 @@ impl DiffReader {
         if open.dividers.len() > DIVIDERS_MAX {
             return found.problem(open.line, format!("the block has more than {DIVIDERS_MAX} divider lines; nothing of it is taken"));
         }
-        match Block::from_body(open.path.clone(), &open.body, &open.dividers, open.line) {
+        match Block::from_body(open.name.path.clone(), &open.body, &open.dividers, open.line) {
             Some(block) => {
+                let block = Block { guessed: open.name.guessed, ..block };
                 self.after = if found.has_room() { After::Block } else { After::Nothing };
                 found.block(without_wrapping(block));
             }
@@ -111,7 +137,12 @@ impl DiffReader {
         match self.after {
             After::Block => {}
             After::Nothing => found.problem(found.line, "closing marker without a block"),
-            After::BlockAndText => {
+            After::NextFence { dividers: 1 } => {
+                found.problem(found.line, "the block that ends here has no opening marker (<<<<<<< SEARCH); nothing of it is taken");
+                self.above.clear();
+                self.after = After::Nothing;
+            }
+            After::BlockAndText | After::NextFence { .. } => {
                 let line = found.withdraw().map_or(found.line, |block| block.line);
                 found.problem(line, "the block has two closing markers with text between them; nothing of it is taken");
                 self.after = After::Nothing;
@@ -124,16 +155,22 @@ impl DiffReader {
         if self.after == After::Block && !line.trim().is_empty() && FenceLine::read(line).is_none() {
             self.after = After::BlockAndText;
         }
-        if self.shells.line(line, found) == Passed::ClosedShell {
+        match self.shells.line(line, found) {
             // A path among a command's arguments names no block.
-            self.above.clear();
+            Passed::ClosedShell => self.above.clear(),
+            Passed::Closed => self.fence_is_closed = true,
+            Passed::Opened if self.fence_is_closed && self.after == After::BlockAndText => self.after = After::NextFence { dividers: 0 },
+            Passed::Opened | Passed::Text => {}
+        }
+        if let After::NextFence { dividers } = &mut self.after {
+            *dividers += usize::from(marker(line) == Some(Marker::Divider));
         }
     }
 }
 
 fn broken(open: &Open, found: &mut Found) {
     let missing = if open.dividers.is_empty() { "divider (=======)" } else { "closing marker (>>>>>>> REPLACE)" };
-    let name = open.path.as_deref().map_or(String::new(), |path| format!(" for {path}"));
+    let name = open.name.path.as_deref().map_or(String::new(), |path| format!(" for {path}"));
     found.problem(open.line, format!("the block{name} has no {missing}; nothing of it is taken"));
 }
 

@@ -11,6 +11,9 @@ pub(crate) struct HunkLines {
     replace: String,
     removes: bool,
     adds: bool,
+    /// The last line is one of REPLACE's, and a sign below it says that it has no end.
+    unended: bool,
+    last_is_new: bool,
     /// Empty lines since the last other one. Between other lines they are kept lines without their blank; at the end they
     /// belong to the reply, not to the file.
     blanks: usize,
@@ -38,6 +41,11 @@ impl HunkLines {
         }
     }
 
+    /// Takes the sign that the line above it has no end.
+    pub(crate) fn no_end(&mut self) {
+        self.unended = self.last_is_new;
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.search.is_empty() && self.replace.is_empty()
     }
@@ -54,22 +62,28 @@ impl HunkLines {
 
     /// The hunk as a block; `None` if it changes nothing.
     pub(crate) fn block(self, path: Option<String>) -> Option<Block> {
-        (self.removes || self.adds).then(|| Block::new(0, path, self.search, self.replace, self.line))
+        (self.removes || self.adds).then(|| Block { unended: self.unended, ..Block::new(0, path, self.search, self.replace, self.line) })
     }
 
     fn keep(&mut self, text: &str) {
         push_line(&mut self.search, text);
-        push_line(&mut self.replace, text);
+        self.push_new(text);
     }
 
     fn remove(&mut self, text: &str) {
         push_line(&mut self.search, text);
         self.removes = true;
+        self.last_is_new = false;
     }
 
     fn add(&mut self, text: &str) {
-        push_line(&mut self.replace, text);
+        self.push_new(text);
         self.adds = true;
+    }
+
+    fn push_new(&mut self, text: &str) {
+        push_line(&mut self.replace, text);
+        (self.last_is_new, self.unended) = (true, false);
     }
 }
 

@@ -114,7 +114,10 @@ impl UdiffReader {
         let over = hunk.left.is_some_and(Counts::is_zero);
         let is_line = match line.as_bytes().first() {
             None | Some(b'\r') => true,
-            Some(b'\\') if line.starts_with("\\ ") => return true,
+            Some(b'\\') if line.starts_with("\\ ") => {
+                hunk.lines.no_end();
+                return true;
+            }
             Some(b' ' | b'+' | b'-') => fence.is_some() || !over,
             Some(b'@') if line.starts_with("@@") => false,
             Some(b'`' | b'~' | b'<') if closes => false,

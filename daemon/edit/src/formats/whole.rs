@@ -8,7 +8,7 @@ use super::shell::{Passed, Shells, is_shell};
 use crate::block::{Block, BlockKind};
 use crate::fence::FenceLine;
 use crate::gains::is_prose;
-use crate::name::{Above, LinesAbove, path_from, quoted_paths};
+use crate::name::{Above, LinesAbove, known_path, mentioned_path, path_from, quoted_paths};
 use crate::parser::Found;
 
 #[derive(Debug, Default)]
@@ -39,7 +39,7 @@ struct Listing {
 #[derive(Debug)]
 enum Name {
     Certain(String),
-    /// The one path that the prose above quotes.
+    /// The one path that the prose above quotes or mentions.
     Quoted(String),
     Unknown,
 }
@@ -161,9 +161,10 @@ impl WholeReader {
             return Name::Certain(path);
         }
         let prose = self.above.nearest().find(|line| FenceLine::read(line).is_none());
+        let mentioned = prose.and_then(|line| mentioned_path(line, &found.known));
         match &prose.map(|line| quoted_paths(line, &found.known)).unwrap_or_default()[..] {
-            [] => Name::Unknown,
-            [path] if found.known.contains(path) => Name::Quoted(path.clone()),
+            [] => mentioned.map_or(Name::Unknown, Name::Quoted),
+            [name] => Name::Quoted(known_path(name, &found.known).cloned().unwrap_or_default()),
             _ => Name::Quoted(String::new()),
         }
     }
@@ -196,7 +197,8 @@ impl WholeReader {
     /// Listings without a name are the only file that they can be, or else examples.
     fn settle(&mut self, found: &mut Found) {
         let nameless = std::mem::take(&mut self.nameless);
-        let sole = if found.known.len() == 1 && nameless.len() == 1 { found.known.first().cloned() } else { None };
+        // Of several, one may show the file as it is.
+        let sole = if found.known.len() == 1 { found.known.first().cloned() } else { None };
         let only_examples = !self.named.is_empty();
         for Nameless { line, path, body } in nameless {
             let quotes = path.is_some();

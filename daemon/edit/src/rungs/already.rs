@@ -1,6 +1,6 @@
 //! SEARCH is nowhere; is it because the block's work is done?
 //!
-//! Only a REPLACE with words that is no part of SEARCH, and that stands in one place, proves that.
+//! Only a REPLACE with words that stands in one place proves that. One that is a part of SEARCH must be all of the file.
 
 use super::Place;
 use crate::block::Split;
@@ -10,7 +10,7 @@ use crate::lines::{Text, split_lines};
 pub(crate) fn already(text: &mut Text<'_>, split: &Split<'_>) -> Option<Place> {
     let replace: Vec<&[u8]> = split_lines(split.replace.as_bytes()).collect();
     let part_of_search = || format!("\n{}", split.search).contains(&format!("\n{}", split.replace));
-    if !split.replace.contains(char::is_alphanumeric) || part_of_search() {
+    if !split.replace.contains(char::is_alphanumeric) || replace.len() != text.len() && part_of_search() {
         return None;
     }
     match text.find(Level::Trailing, &replace, 2)[..] {

@@ -3,14 +3,17 @@
 //! A place fits if all of this holds:
 //! - (a) every line that REPLACE changes or removes, and the two lines around those it adds, stands there, in order; blanks
 //!   at line ends and one indentation for most apart;
-//! - (b) of the lines that REPLACE keeps at most one in five of SEARCH's differs, at most five, or blank lines are missing or
-//!   more; every other line of the file has its line in SEARCH;
+//! - (b) of the lines that REPLACE keeps at most one in five of SEARCH's differs, one in three of those that have most of
+//!   their words in common with the file's, at most five in all, or blank lines are missing or more; every other line of
+//!   the file has its line in SEARCH;
 //! - (c) at least three lines that are not blank agree;
 //! - (d) no second place fulfils the same;
 //! - (e) no line that differs is elsewhere in the file, lines without words apart: then SEARCH was written from there, and
 //!   what is the same here is a copy, or lines have come between.
 //!
-//! The lines that differ stay as the file has them.
+//! The lines that differ stay as the file has them. Several that differ in their indentation alone must be SEARCH's first or
+//! last ones, with a kept line between them and what changes. A line that changes may differ, too, if it has a letter that is
+//! nowhere in the file nor in what REPLACE adds where the file has a few others: that is no text that was meant.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -20,11 +23,15 @@ use crate::indent::Shift;
 use crate::index::Level;
 use crate::lines::{Text, is_blank};
 use crate::sides::{Fate, Sides};
+use crate::slips::{garbled, resembles};
 
 /// One in so many lines may differ, of those that are not blank.
 const LINES_PER_DIFFERENCE: usize = 5;
+/// The same of lines that resemble the file's.
+const LINES_PER_RESEMBLANCE: usize = 3;
 const DIFFERENCES_MAX: usize = 5;
-/// Of those, lines that differ in their indentation alone. With more of them the depth of code may be what the block is about.
+/// Lines that differ in their indentation alone, wherever they are. With more of them beside what changes, the depth of code
+/// may be what the block is about.
 const MISPLACED_MAX: usize = 1;
 /// Lines that must agree, blank ones not counted.
 const AGREEING_MIN: usize = 3;
@@ -117,6 +124,8 @@ impl<'s, 'b> Wanted<'s, 'b> {
         let mut counts: Vec<(usize, usize)> =
             of.into_iter().map(|nth| (text.count_of(Level::Trimmed, self.sides.search[self.solid[nth]]), nth)).collect();
         counts.sort_unstable();
+        // Garbled ones are nowhere.
+        counts.retain(|(count, nth)| *count > 0 || self.sides.search[self.solid[*nth]].is_ascii());
         counts.truncate(needed);
         if counts.iter().any(|(count, _)| *count > PLACES_LOOKED_AT_MAX) {
             return Vec::new();
@@ -140,18 +149,36 @@ impl<'s, 'b> Wanted<'s, 'b> {
         let window = self.window(text, 0, start).ok_or(CloseMiss::Short)?;
         let shift = self.shift(text, &window);
         let differing = self.differing(text, &window, &shift);
-        if let Some(must) = differing.iter().find(|nth| self.must(self.solid[**nth])) {
+        let is_garbled = |nth: usize| garbled(text, window[nth], self.sides.search[self.solid[nth]], &self.sides.added());
+        if let Some(must) = differing.iter().find(|nth| self.must(self.solid[**nth]) && !is_garbled(**nth)) {
             return Err(CloseMiss::Must(self.solid[*must], Some(window[*must])));
         }
-        let misplaced = differing.iter().filter(|nth| self.agrees(text, **nth, window[**nth])).count();
-        if misplaced > MISPLACED_MAX {
+        let (misplaced, others): (Vec<usize>, Vec<usize>) = differing.iter().partition(|nth| self.agrees(text, **nth, window[**nth]));
+        if misplaced.len() > MISPLACED_MAX && !self.are_apart(&misplaced) {
             return Err(CloseMiss::Indentation);
         }
-        if differing.len() > self.differences_max || self.solid.len() - differing.len() < AGREEING_MIN {
+        let alike = others.iter().filter(|nth| resembles(&text.line(window[**nth]).text, self.sides.search[self.solid[**nth]])).count();
+        let alike_max = (self.solid.len() / LINES_PER_RESEMBLANCE).min(DIFFERENCES_MAX);
+        let too_many = differing.len() - alike > self.differences_max || differing.len() > alike_max.max(self.differences_max);
+        if too_many || self.solid.len() - differing.len() < AGREEING_MIN {
             return Err(CloseMiss::Differing(differing.len(), self.differences_max));
         }
         let (at, spans) = self.spans(text, &window)?;
         Ok(Place { at, len: spans.last().map_or(0, |span| span.lines.end), shift, first: None, lines: Lines::Spans(spans) })
+    }
+
+    /// Whether these of `solid` are the first or the last ones, and what is next to them is kept.
+    fn are_apart(&self, run: &[usize]) -> bool {
+        let (Some(first), Some(last)) = (run.first(), run.last()) else {
+            return true;
+        };
+        let beside = match (*first, *last + 1) {
+            _ if last - first + 1 != run.len() => None,
+            (0, end) => self.solid.get(end).map(|next| self.solid[*last]..next + 1),
+            (start, end) if end == self.solid.len() => Some(self.solid[start - 1]..self.solid[start] + 1),
+            _ => None,
+        };
+        beside.is_some_and(|mut lines| lines.all(|line| self.fates[line] == Fate::Kept))
     }
 
     /// Those of `solid` that have another line in the window, or the same in another indentation.

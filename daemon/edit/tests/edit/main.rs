@@ -21,6 +21,11 @@ fn names() {
 }
 
 #[test]
+fn guessed() {
+    run(include_str!("cases/guessed.txt"));
+}
+
+#[test]
 fn parsing() {
     run(include_str!("cases/parsing.txt"));
 }
