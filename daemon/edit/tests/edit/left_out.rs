@@ -60,7 +60,7 @@ proptest! {
     /// The same of lines that are all different: the place is certain.
     #[test]
     fn lines_left_out_between_kept_ones_are_found(len in 12usize..60, cuts in prop::collection::btree_set(1usize..20, 0..4)) {
-        let file: Vec<String> = (0..len).map(|nth| unlike(nth)).collect();
+        let file: Vec<String> = (0..len).map(unlike).collect();
         // Of six lines the first is changed and the fourth may be left out.
         let (mut hunk, mut after) = (String::new(), Vec::new());
         for (nth, line) in file.iter().enumerate() {
@@ -97,7 +97,7 @@ fn what_is_left_out_is_a_close_match() {
 /// A large hunk with many cuts, and one that repeats itself, are told at once.
 #[test]
 fn large_hunks_that_leave_out_lines() {
-    let lines: Vec<String> = (0..30_000).map(|nth| unlike(nth)).collect();
+    let lines: Vec<String> = (0..30_000).map(unlike).collect();
     let hunk = |every: usize| -> String {
         let stated = lines.iter().enumerate().filter(|(nth, _)| nth % every != every - 1);
         stated.map(|(nth, line)| if nth == 3 { format!("-{line}\n+changed\n") } else { format!(" {line}\n") }).collect()
