@@ -41,7 +41,7 @@ pub const EXPLAIN_BYTES_MAX: usize = 64 * 1024;
 pub const EXPLAIN_FILES_MAX: usize = 50;
 /// Lines that are compared to place the blocks of one reply in one file: about a tenth of a second. Only texts that repeat
 /// themselves, searched by very many blocks, need more; the blocks beyond it fail.
-pub const LINES_COMPARED_MAX: u64 = 50_000_000;
+pub const LINES_COMPARED_MAX: u64 = 30_000_000;
 /// Lines of a file that is edited.
 pub const LINES_MAX: usize = 2_000_000;
 /// Further requests of one turn that show the model a problem (Aider's figure).

@@ -59,6 +59,10 @@ pub struct Block {
     pub unended: bool,
     /// Line of the reply that holds the opening marker, from 1.
     pub line: usize,
+    /// Of a hunk, the lines that it keeps, as places in SEARCH and in REPLACE. Where lines repeat themselves, the texts alone
+    /// do not tell.
+    #[serde(default)]
+    pub(crate) kept: Option<Vec<(usize, usize)>>,
     /// The first divider with its line end, needed when a later one is the divider.
     pub(crate) divider: String,
     /// Where further dividers stand in `replace`, line ends included.
@@ -88,6 +92,7 @@ impl Block {
             at_end: false,
             unended: false,
             line,
+            kept: None,
             divider: "=======\n".to_owned(),
             later_dividers: Vec::new(),
         }
@@ -103,7 +108,7 @@ impl Block {
     #[must_use]
     pub fn with_replace(self, text: &str) -> Option<Self> {
         let end = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
-        (!self.has_later_dividers()).then(|| Self { replace: format!("{text}{end}"), ..self })
+        (!self.has_later_dividers()).then(|| Self { replace: format!("{text}{end}"), kept: None, ..self })
     }
 
     /// The pair whose lines are `body`, with its dividers at these ranges of it. `None` without a divider.

@@ -106,13 +106,17 @@ pub(crate) fn fit<'b>(text: &mut Text<'_>, block: &'b Block, path: &str, claims:
         return Ok(done(&place));
     }
     let claims = Claims { equal_later: None, must_be_sole: true, ..claims };
-    if block.format.has_hunks() {
-        match fit_rungs(text, block, std::iter::once(block.first_split()), path, claims, PARTS) {
+    if claims.close_is_off {
+        return Err(Miss::NoMatch);
+    }
+    if let Some(kept) = &block.kept {
+        let split = block.first_split();
+        match fit_split(text, &split, &Sides::of(&split).keeping(kept), path, claims, PARTS) {
             Err(Miss::NoMatch) => {}
             decided => return decided,
         }
     }
-    if claims.close_is_off || block.has_later_dividers() {
+    if block.has_later_dividers() {
         return Err(Miss::NoMatch);
     }
     fit_rungs(text, block, block.splits(), path, claims, CLOSE)

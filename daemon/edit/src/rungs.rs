@@ -39,11 +39,11 @@ pub enum Rung {
     Indent,
     /// But for blank lines at SEARCH's beginning and end, which the file has not or fewer of.
     BlankEdges,
-    /// The pieces between `...` lines, each in one place, in order; what `...` stands for is kept. A hunk may lack the `...`.
+    /// The pieces between `...` lines, each in one place, in order; what `...` stands for is kept.
     Elision,
     /// Nothing to do: SEARCH is gone and REPLACE stands there once, or the two are equal.
     Already,
-    /// But for a few lines that REPLACE keeps, and for blank lines.
+    /// But for a few lines that REPLACE keeps, and for blank lines; or in parts, between which a hunk leaves out lines.
     Close,
     /// Nothing to find: a new file, or an empty one that is filled.
     Create,
@@ -122,7 +122,7 @@ pub(crate) const LOOSE: &[(Rung, Finder)] = &[(Rung::BlankEdges, blank_edges::pl
 /// The last, after [`already`].
 pub(crate) const CLOSE: &[(Rung, Finder)] = &[(Rung::Close, close::places)];
 /// For hunks alone: whoever writes them leaves out what does not change.
-pub(crate) const PARTS: &[(Rung, Finder)] = &[(Rung::Elision, parts::places)];
+pub(crate) const PARTS: &[(Rung, Finder)] = &[(Rung::Close, parts::places)];
 
 impl Place {
     /// A place whose lines are SEARCH's, one by one.

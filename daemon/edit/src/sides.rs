@@ -54,6 +54,11 @@ impl<'s, 'b> Sides<'s, 'b> {
         }
     }
 
+    /// Takes a hunk's own word for which lines it keeps.
+    pub(crate) fn keeping(self, kept: &[(usize, usize)]) -> Self {
+        Self { kept: OnceCell::from(kept.to_vec()), ..self }
+    }
+
     /// Whether SEARCH has nothing to look for.
     pub(crate) fn searches_nothing(&self) -> bool {
         self.search.iter().all(|line| is_blank(line))

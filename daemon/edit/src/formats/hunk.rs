@@ -9,6 +9,9 @@ pub(crate) struct HunkLines {
     line: usize,
     search: String,
     replace: String,
+    /// How many lines these have, and which of them are one line.
+    lines: (usize, usize),
+    kept: Vec<(usize, usize)>,
     removes: bool,
     adds: bool,
     /// The last line is one of REPLACE's, and a sign below it says that it has no end.
@@ -62,16 +65,21 @@ impl HunkLines {
 
     /// The hunk as a block; `None` if it changes nothing.
     pub(crate) fn block(self, path: Option<String>) -> Option<Block> {
-        (self.removes || self.adds).then(|| Block { unended: self.unended, ..Block::new(0, path, self.search, self.replace, self.line) })
+        (self.removes || self.adds).then(|| Block {
+            unended: self.unended,
+            kept: Some(self.kept),
+            ..Block::new(0, path, self.search, self.replace, self.line)
+        })
     }
 
     fn keep(&mut self, text: &str) {
-        push_line(&mut self.search, text);
+        self.kept.push(self.lines);
+        self.push_old(text);
         self.push_new(text);
     }
 
     fn remove(&mut self, text: &str) {
-        push_line(&mut self.search, text);
+        self.push_old(text);
         self.removes = true;
         self.last_is_new = false;
     }
@@ -81,8 +89,14 @@ impl HunkLines {
         self.adds = true;
     }
 
+    fn push_old(&mut self, text: &str) {
+        push_line(&mut self.search, text);
+        self.lines.0 += 1;
+    }
+
     fn push_new(&mut self, text: &str) {
         push_line(&mut self.replace, text);
+        self.lines.1 += 1;
         (self.last_is_new, self.unended) = (true, false);
     }
 }

@@ -3,7 +3,8 @@
 //! SEARCH is cut where the file goes on otherwise, into as few parts as can be. All of this must hold:
 //! - each part stands in one place of the file, all in the order of SEARCH, with SEARCH's indentation;
 //! - cut from its beginning and cut from its end, SEARCH gives each line that is changed, or has lines added beside it, the
-//!   same place, blank lines among others apart;
+//!   same place, blank lines among others apart; and so do the first and the last ways of all to find SEARCH's lines one
+//!   after another in the file, however often they leave out something;
 //! - a part that changes has two lines that are not blank, unless blank lines are all that is left out beside it;
 //! - what is left out touches a kept line, and nothing is added there unless all of it is blank: on which side that goes is
 //!   not said;
@@ -58,7 +59,11 @@ fn place(text: &mut Text<'_>, sides: &Sides<'_, '_>) -> Option<Place> {
     let others = from_end(text, search)?;
     let fates = sides.fates();
     let in_order = parts.windows(2).all(|pair| pair[0].end() < pair[1].at);
-    if parts.len() < 2 || !in_order || !agree(text, sides, &fates, &parts, &others) {
+    if parts.len() < 2 || !in_order || !agree(text, sides, &fates, places_of(&parts), places_of(&others)) {
+        return None;
+    }
+    let (first, last) = earliest_and_latest(text, search)?;
+    if !agree(text, sides, &fates, first.into_iter(), last.into_iter()) {
         return None;
     }
     let mut spans: Vec<Span> = Vec::with_capacity(search.len());
@@ -149,9 +154,27 @@ fn longest(max: usize, mut holds: impl FnMut(usize) -> bool) -> Option<usize> {
     (least > 0).then_some(least)
 }
 
-/// Whether both ways to cut give the lines that matter one place. Of several blank lines together it does not matter which.
-fn agree(text: &Text<'_>, sides: &Sides<'_, '_>, fates: &[Fate], parts: &[Part], others: &[Part]) -> bool {
-    places_of(parts).zip(places_of(others)).zip(fates).enumerate().all(|(line, ((one, other), fate))| {
+/// The first and the last place of each line of SEARCH, if the lines come in order.
+fn earliest_and_latest(text: &Text<'_>, search: &[&[u8]]) -> Option<(Vec<usize>, Vec<usize>)> {
+    let same = |place: &usize, line: &[u8]| Level::Trailing.key(&text.line(*place).text) == Level::Trailing.key(line);
+    text.spend(2 * text.len());
+    let (mut ahead, mut back) = (0..text.len(), (0..text.len()).rev());
+    let first = search.iter().map(|line| ahead.find(|place| same(place, line))).collect::<Option<Vec<_>>>()?;
+    let mut last = search.iter().rev().map(|line| back.find(|place| same(place, line))).collect::<Option<Vec<_>>>()?;
+    last.reverse();
+    Some((first, last))
+}
+
+/// Whether two ways to find SEARCH give the lines that matter one place. Of several blank lines together it does not matter
+/// which.
+fn agree(
+    text: &Text<'_>,
+    sides: &Sides<'_, '_>,
+    fates: &[Fate],
+    places: impl Iterator<Item = usize>,
+    others: impl Iterator<Item = usize>,
+) -> bool {
+    places.zip(others).zip(fates).enumerate().all(|(line, ((one, other), fate))| {
         let blanks = || is_blank(sides.search[line]) && all_blank(text, one.min(other)..one.max(other) + 1);
         *fate == Fate::Kept || one == other || blanks()
     })

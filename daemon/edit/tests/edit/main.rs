@@ -7,6 +7,7 @@ mod case;
 mod docs;
 mod explaining;
 mod formats;
+mod left_out;
 mod misplaced;
 mod places;
 mod properties;
