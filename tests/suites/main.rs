@@ -19,5 +19,6 @@ mod methods;
 mod pair;
 mod questions;
 mod restart;
+mod saves;
 mod stop;
 mod turn;

@@ -26,7 +26,7 @@ pub enum FailReason {
     Exists,
     /// The blocks of the reply contradict each other.
     Contradiction,
-    /// The file to be deleted is not what the reply shows of it.
+    /// The file to be deleted is not what the reply shows of it, or a file is not what the model was shown.
     Differs,
     /// A listing whose file the reply does not name for certain shares too little with it.
     Doubtful,

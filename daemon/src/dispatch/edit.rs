@@ -229,7 +229,12 @@ async fn resolve_loose(daemon: &Daemon, edit: &EditEntry, verdicts: &Verdicts) -
         daemon.loose.set(now, std::slice::from_ref(&edit.id), EditStatus::Rejected, None);
     }
     if let Some((hunks, blocks)) = resolved.rest {
-        daemon.loose.narrow(now, &edit.id, &hunks, &blocks);
+        let accepted = landed.as_ref().and_then(|landed| match &landed.intent.what {
+            What::Apply { edits } => edits.first(),
+            What::Flip { .. } | What::UndoCommit { .. } => None,
+        });
+        // What was accepted has changed the file under the rest.
+        daemon.loose.narrow(now, &edit.id, &hunks, &blocks, accepted.map_or(edit.ground, |accepted| accepted.ground));
     }
     Ok(answer(daemon.loose.get(now, &edit.id).as_ref().map(to_wire::edit), landed.as_ref(), daemon.events.seq()))
 }

@@ -8,6 +8,7 @@ use paird_edit::{Format, choose_fence};
 use paird_provider::{Message, MessageRole as Role};
 
 use super::entry::Selection;
+use super::ground::{Ground, Grounds};
 use super::prompts::{self, FormatPrompt};
 use super::settings::{Mode, Settings};
 use super::state::Exchange;
@@ -45,6 +46,11 @@ impl Context {
             history: Vec::new(),
             asked: String::new(),
         }
+    }
+
+    /// What the chat's files hold as they are shown. Of one that cannot be shown the model knows nothing.
+    pub(super) fn grounds(&self) -> Grounds {
+        self.files.iter().map(|(path, shown)| (path.clone(), Ground::of(shown.as_ref().ok()))).collect()
     }
 
     /// The messages, roles alternating after the system message, the last one the user's.
@@ -177,6 +183,7 @@ mod tests {
                     asked: "q".to_owned(),
                     reply: String::new(),
                     stop: "stop".to_owned(),
+                    shown: Grounds::new(),
                 }],
                 asked: "now".to_owned(),
             };

@@ -8,6 +8,7 @@ use paird_provider::Cursor;
 use serde::{Deserialize, Serialize};
 
 use super::failure::Failure;
+use super::ground::{Ground, Grounds};
 use super::ids::{EditId, QuestionId, SessionId, TurnId};
 use super::question::Question;
 use super::settings::Settings;
@@ -39,13 +40,15 @@ pub enum Entry {
     Started {
         turn: TurnId,
     },
-    /// One request's whole reply. `asked` is the user side of the exchange as it was sent.
+    /// One request's whole reply. `asked` is the user side of the exchange as it was sent, `shown` what the chat's files held then.
     Replied {
         turn: TurnId,
         asked: String,
         text: String,
         usage: Usage,
         stop: String,
+        #[serde(default)]
+        shown: Grounds,
     },
     /// Where the replay file of this session stands.
     Replayed {
@@ -61,6 +64,8 @@ pub enum Entry {
         edit: EditId,
         hunks: Vec<Hunk>,
         blocks: Vec<Block>,
+        #[serde(default)]
+        ground: Option<Ground>,
     },
     EditsAre {
         edits: Vec<EditId>,
@@ -132,6 +137,9 @@ pub struct EditEntry {
     /// A close match is among its places, and those are to wait for a person.
     #[serde(default)]
     pub held: bool,
+    /// What a proposal of a whole file rests on; once it is applied, what it left. `None` if it is merged.
+    #[serde(default)]
+    pub ground: Option<Ground>,
     /// The write record that holds its file before and after, once it was applied.
     pub write: Option<RecordId>,
     /// Hash of the commit that holds it.

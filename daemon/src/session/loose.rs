@@ -8,6 +8,7 @@ use paird_base::limits::{LOOSE_PROPOSAL_AGE, LOOSE_PROPOSALS_MAX};
 use paird_edit::{Block, Hunk, RecordId};
 
 use super::entry::{EditEntry, EditStatus};
+use super::ground::Ground;
 use super::ids::EditId;
 
 /// The lock is held for a look or a push, never across an await.
@@ -43,10 +44,11 @@ impl Loose {
     }
 
     /// Leaves of a proposal what is undecided.
-    pub fn narrow(&self, now_ms: u64, id: &EditId, hunks: &[Hunk], blocks: &[Block]) {
+    pub fn narrow(&self, now_ms: u64, id: &EditId, hunks: &[Hunk], blocks: &[Block], ground: Option<Ground>) {
         for (_, edit) in self.edits(now_ms).iter_mut().filter(|(_, e)| e.id == *id) {
             edit.hunks = hunks.to_vec();
             edit.blocks = blocks.to_vec();
+            edit.ground = ground;
         }
     }
 

@@ -10,6 +10,7 @@ mod error;
 mod events;
 mod failure;
 mod flip;
+mod ground;
 mod ids;
 mod job;
 mod lane;

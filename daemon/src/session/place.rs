@@ -5,6 +5,7 @@ use paird_edit::{Block, CloseMatch, Edit, Parsed, Plan, Proposal, Scope};
 
 use super::entry::{EditEntry, EditStatus};
 use super::error::Error;
+use super::ground::{Ground, fail_changed};
 use super::ids::{EditId, TurnId};
 use super::job::Refused;
 use super::tree::Tree;
@@ -20,7 +21,11 @@ pub(super) struct Placed {
 pub(super) fn place(tree: &Tree, edits: &[EditEntry], scope: &Scope) -> Result<Placed, Refused> {
     let mut blocks: Vec<Block> = edits.iter().flat_map(|e| e.blocks.iter().cloned()).collect();
     blocks.sort_by_key(|b| b.index);
-    let proposal = propose(tree, blocks, scope, true)?;
+    let mut proposal = propose(tree, blocks, scope, true)?;
+    fail_changed(&mut proposal, |edit, now| {
+        // A file that it was not of when it was proposed, as after a rename, is not what it rests on either.
+        edits.iter().find(|known| known.path == edit.path).is_some_and(|known| known.ground.is_none_or(|ground| ground == now))
+    });
     if !proposal.failed.is_empty() {
         return Err(Refused::Blocks(proposal.failed));
     }
@@ -51,6 +56,7 @@ pub fn scope(files: &[RepoPath], read_only: &[RepoPath], close_match: CloseMatch
 /// A new edit of a session.
 #[must_use]
 pub fn entry(edit: Edit, turn: Option<&TurnId>) -> EditEntry {
+    let ground = Ground::under(&edit);
     EditEntry {
         id: EditId::fresh(),
         turn: turn.cloned(),
@@ -64,6 +70,7 @@ pub fn entry(edit: Edit, turn: Option<&TurnId>) -> EditEntry {
         blocks: edit.blocks,
         suspicious: edit.suspicious,
         held: edit.held,
+        ground,
         write: None,
         commit: None,
     }
@@ -72,10 +79,11 @@ pub fn entry(edit: Edit, turn: Option<&TurnId>) -> EditEntry {
 /// The edit under the id that clients know, or a new one where a block found its place in another file than before.
 fn renewed(known: &[EditEntry], edit: Edit) -> EditEntry {
     let old = known.iter().find(|k| k.path == edit.path);
+    let left = Ground::of(edit.after.as_ref());
     let turn = old.or_else(|| known.first()).and_then(|k| k.turn.clone());
     let fresh = entry(edit, turn.as_ref());
     match old {
-        Some(old) => EditEntry { id: old.id.clone(), outside_chat: old.outside_chat, ..fresh },
+        Some(old) => EditEntry { id: old.id.clone(), outside_chat: old.outside_chat, ground: old.ground.map(|_| left), ..fresh },
         None => fresh,
     }
 }

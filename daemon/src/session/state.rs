@@ -9,6 +9,7 @@ use paird_provider::Cursor;
 use serde::{Deserialize, Serialize};
 
 use super::entry::{Commit, EditEntry, EditStatus, Entry, Report, Selection};
+use super::ground::Grounds;
 use super::ids::{EditId, SessionId, TurnId};
 use super::log::Logged;
 use super::question::{About, Question};
@@ -43,6 +44,7 @@ pub struct Exchange {
     pub asked: String,
     pub reply: String,
     pub stop: String,
+    pub shown: Grounds,
 }
 
 /// A commit of the session, with what it made of its turn's edits.
@@ -135,9 +137,10 @@ impl SessionState {
                     turn.started = true;
                 }
             }
-            Entry::Replied { turn, asked, text, stop, .. } => {
-                self.history.push(Exchange { turn: turn.clone(), asked: asked.clone(), reply: text.clone(), stop: stop.clone() });
-                if let Some(turn) = self.turn_mut(turn) {
+            Entry::Replied { turn: replied, asked, text, stop, shown, .. } => {
+                let (turn, asked, reply, stop) = (replied.clone(), asked.clone(), text.clone(), stop.clone());
+                self.history.push(Exchange { turn, asked, reply, stop, shown: shown.clone() });
+                if let Some(turn) = self.turn_mut(replied) {
                     turn.replies += 1;
                 }
             }
@@ -145,10 +148,11 @@ impl SessionState {
                 self.replayed.insert(path.clone(), cursor.clone());
             }
             Entry::Edits { edits } => self.edits.extend(edits.iter().cloned()),
-            Entry::Narrowed { edit, hunks, blocks } => {
+            Entry::Narrowed { edit, hunks, blocks, ground } => {
                 if let Some(edit) = self.edits.iter_mut().find(|e| e.id == *edit) {
                     edit.hunks.clone_from(hunks);
                     edit.blocks.clone_from(blocks);
+                    edit.ground = *ground;
                 }
             }
             Entry::EditsAre { edits, status, write } => self.set_status(edits, *status, write.as_ref()),

@@ -6,6 +6,7 @@ use paird_provider::Cursor;
 use tokio::sync::oneshot;
 
 use super::entry::{EditEntry, Report};
+use super::ground::Grounds;
 use super::ids::EditId;
 use super::job::Landed;
 use super::question::About;
@@ -61,4 +62,6 @@ pub(super) struct Reply {
     pub text: String,
     /// `length` says that it was cut off.
     pub stop: String,
+    /// What the chat's files held when it was asked for.
+    pub shown: Grounds,
 }

@@ -17,6 +17,7 @@ use super::context::{Context, first_question};
 use super::entry::{EditEntry, Outcome, Report, Selection};
 use super::error::Error;
 use super::failure::Failure;
+use super::ground::ShownBefore;
 use super::ids::{EditId, SessionId, TurnId};
 use super::job::{CommitOrder, Order, Refused};
 use super::lane::Lane;
@@ -43,6 +44,8 @@ pub(super) struct Turn {
     pub history: Vec<Exchange>,
     pub notes: Vec<String>,
     pub resume: Resume,
+    /// What the model was shown before each reply.
+    pub shown: ShownBefore,
     /// Ids of edits by path: clients know them from the first block on.
     pub ids: BTreeMap<RepoPath, EditId>,
     pub model: Result<Arc<Model>, Failure>,
@@ -126,8 +129,9 @@ impl Turn {
             let gave_up = parsed.blocks.is_empty() && broken.is_empty() && !missing.is_empty();
             if !gave_up {
                 missing.retain(|m| !m.is_answered_by(&parsed.blocks));
+                self.shown.add_reply(numbered, reply.shown.clone());
                 add_blocks(&mut waiting, parsed.blocks, &mut numbered);
-                let proposal = place::propose(&self.tree, waiting.clone(), &self.scope(), false)?;
+                let proposal = self.place(&waiting, false)?;
                 let failed = if proposal.failed.is_empty() && broken.is_empty() && missing.is_empty() {
                     match self.settle(proposal, report).await? {
                         Settled::As(outcome) => return Ok(outcome),
@@ -148,7 +152,7 @@ impl Turn {
                 return self.hold(&waiting, report).await;
             }
             report.reflections += 1;
-            self.history.push(Exchange { turn: self.id.clone(), asked, reply: reply.text, stop: reply.stop });
+            self.history.push(Exchange { turn: self.id.clone(), asked, reply: reply.text, stop: reply.stop, shown: reply.shown });
             asked = ask_again(&waiting, &missing, broken);
         }
     }
@@ -180,10 +184,10 @@ impl Turn {
         context.history.clone_from(&self.history);
         asked.clone_into(&mut context.asked);
         if !waiting.is_empty() {
-            let pending = place::propose(&self.tree, waiting.to_vec(), &self.scope(), true)?;
+            let pending = self.place(waiting, true)?;
             context.overlay = pending.edits.into_iter().filter_map(|e| e.after.map(|after| (e.path, after))).collect();
         }
-        let messages = context.messages();
+        let (shown, messages) = (context.grounds(), context.messages());
         let sent = messages.iter().fold(Tokens(0), |sum, m| sum + Tokens::estimate(&m.content));
         let mut stream = model.provider.start(model.request(messages));
 
@@ -238,7 +242,7 @@ impl Turn {
         };
         report.usage += usage;
         self.tell_replayed(&model).await;
-        let reply = Reply { text, stop: stop_word(finish.stop) };
+        let reply = Reply { text, stop: stop_word(finish.stop), shown };
         self.tell(Step::Replied { asked: asked.to_owned(), reply: reply.clone(), usage }).await;
         Ok((reply, parser.finish()))
     }
@@ -338,10 +342,11 @@ impl Turn {
 
     /// Some blocks have no place and the model has no more tries: the others wait as proposals, and a person is asked.
     async fn hold(&mut self, waiting: &[Block], report: &mut Report) -> Result<Outcome, Halt> {
-        let proposal = place::propose(&self.tree, waiting.to_vec(), &self.scope(), false)?;
+        let proposal = self.place(waiting, false)?;
         let edits = self.entries(proposal.edits);
+        let placed = waiting.len() - proposal.failed.len();
+        report.failed.extend(proposal.failed);
         let failed = report.failed.len();
-        let placed = waiting.len();
         self.propose(edits.clone(), report).await;
         if edits.is_empty() || self.settings.apply_mode != ApplyMode::Auto {
             return Ok(Outcome::Held);
@@ -369,12 +374,20 @@ impl Turn {
                 self.hold(waiting, report).await
             }
             Halt::Cancelled if self.settings.apply_mode != ApplyMode::Dry => {
-                let proposal = place::propose(&self.tree, waiting.to_vec(), &self.scope(), false)?;
+                let proposal = self.place(waiting, false)?;
+                report.failed.extend(proposal.failed);
                 self.propose(self.entries(proposal.edits), report).await;
                 Err(halt)
             }
             Halt::Failed(_) | Halt::Cancelled => Err(halt),
         }
+    }
+
+    /// Finds each block's place in the files as they are now.
+    fn place(&mut self, blocks: &[Block], asked: bool) -> Result<Proposal, Error> {
+        let mut proposal = place::propose(&self.tree, blocks.to_vec(), &self.scope(), asked)?;
+        self.shown.check(&mut proposal);
+        Ok(proposal)
     }
 
     fn entries(&self, edits: Vec<Edit>) -> Vec<EditEntry> {

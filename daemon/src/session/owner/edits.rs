@@ -99,8 +99,11 @@ impl Owner {
     pub fn resolved(&mut self, resolved: Resolved) -> Result<(), Error> {
         let Some(edit) = self.state.edit(&resolved.edit).cloned() else { return Ok(()) };
         match (resolved.rest, resolved.accepted) {
-            (Some((hunks, blocks)), _) => {
-                self.record(Entry::Narrowed { edit: edit.id.clone(), hunks, blocks })?;
+            (Some((hunks, blocks)), accepted) => {
+                // What was accepted has changed the file under the rest.
+                let landed = accepted.and_then(|accepted| self.state.edit(&accepted.id));
+                let ground = landed.map_or(edit.ground, |landed| landed.ground);
+                self.record(Entry::Narrowed { edit: edit.id.clone(), hunks, blocks, ground })?;
                 self.publish(edit.turn.as_ref(), Happening::EditProposed { edit: edit.id, path: edit.path, block: None });
             }
             (None, None) => self.rejected(edit.turn.as_ref(), vec![edit.id]),

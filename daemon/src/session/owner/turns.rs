@@ -13,10 +13,11 @@ use crate::session::entry::{EditStatus, Entry, Outcome, Report, Selection};
 use crate::session::error::Error;
 use crate::session::events::Happening;
 use crate::session::failure::{Failure, Kind};
+use crate::session::ground::ShownBefore;
 use crate::session::ids::TurnId;
 use crate::session::question::About;
 use crate::session::settings::ApplyMode;
-use crate::session::state::TurnPhase;
+use crate::session::state::{Exchange, TurnPhase};
 use crate::session::step::{Reply, Step};
 use crate::session::turn::{Resume, Turn};
 
@@ -150,6 +151,7 @@ impl Owner {
             history: self.state.history.iter().filter(|e| e.turn != *id).cloned().collect(),
             notes,
             resume,
+            shown: ShownBefore::default(),
             ids: BTreeMap::new(),
             model: model.map(Arc::new).map_err(|error| Failure::from(&error)),
             settings,
@@ -209,7 +211,8 @@ impl Owner {
     }
 
     fn replies_of(&self, id: &TurnId) -> Vec<Reply> {
-        self.state.history.iter().filter(|e| e.turn == *id).map(|e| Reply { text: e.reply.clone(), stop: e.stop.clone() }).collect()
+        let reply = |e: &Exchange| Reply { text: e.reply.clone(), stop: e.stop.clone(), shown: e.shown.clone() };
+        self.state.history.iter().filter(|e| e.turn == *id).map(reply).collect()
     }
 
     pub(super) fn step(&mut self, step: Option<Step>) {
@@ -246,7 +249,8 @@ impl Owner {
                 self.publish(Some(&id), Happening::TurnPhase { phase: TurnPhase::Running, detail: Some(detail) });
             }
             Step::Replied { asked, reply, usage } => {
-                self.record_or_notice(Entry::Replied { turn: id.clone(), asked, text: reply.text, usage, stop: reply.stop });
+                let Reply { text, stop, shown } = reply;
+                self.record_or_notice(Entry::Replied { turn: id.clone(), asked, text, usage, stop, shown });
                 self.publish(Some(&id), Happening::UsageUpdated(usage));
                 self.forget_partial();
             }
