@@ -389,3 +389,17 @@ async fn proposals_that_were_applied_are_taken_back_by_their_commit() {
     assert_eq!((code(&said), scratch.read("a.py").as_str()), (0, "x = 1\n"), "{said:?}");
     assert_eq!((scratch.head(), scratch.status().as_str()), (head, ""));
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn all_that_waits_is_applied_also_where_two_proposals_are_of_one_file() {
+    let scratch = Scratch::repo(&[("a.py", "x = 1\n\n\ny = 1\n"), ("b.py", "z = 1\n")]);
+    let first = block("a.py", "x = 1", "x = 2") + &block("b.py", "z = 1", "z = 2");
+    let model = scratch.replay(&[line(&first), line(&block("a.py", "y = 1", "y = 2"))]);
+    let _daemon = DaemonProcess::start(&scratch).await;
+    let pair = Pair::new(&scratch);
+    pair.run(&["--new", "--review", "--model", &model, "first", "a.py", "b.py"]).await;
+    pair.run(&["--review", "--model", &model, "second"]).await;
+    let said = pair.run(&["apply"]).await;
+    assert_eq!((code(&said), said.out.matches("applied ").count()), (0, 3), "{said:?}");
+    assert_eq!((scratch.read("a.py").as_str(), scratch.read("b.py").as_str()), ("x = 2\n\n\ny = 2\n", "z = 2\n"));
+}

@@ -1,5 +1,7 @@
 //! What turns have changed: shown, taken back, and proposals written.
 
+use std::collections::BTreeSet;
+
 use paird_protocol::client::ClientError;
 use paird_protocol::envelope::ErrorObject;
 use paird_protocol::methods::{CommitList, CommitShow, CommitUndo, EditApply, EditGet, EditList, EditUndo, SessionRead};
@@ -142,18 +144,39 @@ async fn read(daemon: &Connection, session: &str) -> Result<SessionReadResult, C
 /// # Errors
 /// The daemon's, or that nothing waits.
 pub(crate) async fn apply(daemon: &Connection, named: Option<&str>, edits: Vec<String>, screen: &mut Screen) -> Result<(), Failure> {
-    let edit_ids = if edits.is_empty() {
+    let writes = if edits.is_empty() {
         let id = session::need(daemon, named).await?;
         let waiting = daemon.call::<EditList>(EditListParams { session_id: Some(id), status: Some(EditStatus::Proposed) }).await?;
-        waiting.edits.into_iter().map(|edit| edit.edit_id).collect()
+        one_for_each_path(waiting.edits)
     } else {
-        edits
+        vec![edits]
     };
-    if edit_ids.is_empty() {
+    if writes.is_empty() {
         return Err(Failure::new(Exit::Failure, "no proposal waits in this session"));
     }
-    let applied = daemon.call::<EditApply>(EditApplyParams { edit_ids }).await?;
-    show(screen, &applied, |screen, applied| show_applied(screen, "applied", applied))
+    for edit_ids in writes {
+        let applied = daemon.call::<EditApply>(EditApplyParams { edit_ids }).await?;
+        show(screen, &applied, |screen, applied| show_applied(screen, "applied", applied))?;
+    }
+    Ok(())
+}
+
+/// Proposals as writes that each have one of a file, for the daemon writes those of one file one after the other.
+fn one_for_each_path(mut waiting: Vec<Edit>) -> Vec<Vec<String>> {
+    let mut writes = Vec::new();
+    while !waiting.is_empty() {
+        let mut paths = BTreeSet::new();
+        let (now, later) = waiting.into_iter().partition::<Vec<Edit>, _>(|edit| {
+            let own: Vec<String> = std::iter::once(&edit.path).chain(&edit.to_path).cloned().collect();
+            let free = own.iter().all(|path| !paths.contains(path));
+            // Those of a file keep their order: a later one of it waits even if this one cannot go now.
+            paths.extend(own);
+            free
+        });
+        writes.push(now.into_iter().map(|edit| edit.edit_id).collect());
+        waiting = later;
+    }
+    writes
 }
 
 fn show_applied(screen: &mut Screen, done: &str, result: &EditApplyResult) {
