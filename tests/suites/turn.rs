@@ -168,6 +168,22 @@ async fn what_cannot_be_read_is_never_done() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_reply_that_has_problems_and_no_block_is_asked_for_again() {
+    let unread = "a.py\n```\n<<<<<<< SEARCH\nx = 1\n>>>>>>> REPLACE\n```\n";
+    for (second, outcome, text) in
+        [(block("a.py", "x = 1", "x = 2"), Outcome::Done, "x = 2\n"), ("I have done it.".to_owned(), Outcome::Held, "x = 1\n")]
+    {
+        let scratch = Scratch::repo(&[("a.py", "x = 1\n")]);
+        let daemon = DaemonProcess::start(&scratch).await;
+        let client = daemon.client().await;
+        let session = client.session_with(with_model(&scratch, &[unread, &second], &["a.py"])).await;
+        let result = client.turn(&session, "two").await.report;
+        assert_eq!((result.outcome, result.reflections.len(), scratch.read("a.py").as_str()), (outcome, 1, text), "{result:?}");
+        assert_eq!(result.failed.len(), usize::from(outcome == Outcome::Held), "{result:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_block_that_the_model_forgets_is_asked_for_again_and_then_told() {
     let scratch = Scratch::repo(&[("a.py", "x = 1\n\nclass A:\n    pass\n")]);
     let first = block("a.py", "nowhere to be found", "y = 2") + &block("a.py", "x = 1", "x = 2");
