@@ -213,7 +213,7 @@ async fn the_newest_loose_proposals_are_kept() {
     let daemon = DaemonProcess::start(&scratch).await;
     let client = daemon.client().await;
     let mut all = Vec::new();
-    for n in 0..paird_base::limits::LOOSE_PROPOSALS_MAX + 3 {
+    for n in 0..paird_base::limits::LOOSE_CALLS_MAX + 3 {
         all.extend(propose(&client, &block("a.py", "x = 1", &format!("x = {n}0")), &["a.py"]).await.edits);
     }
     let kept = client.call::<EditList>(EditListParams::default()).await.edits;
@@ -243,4 +243,77 @@ async fn a_newer_proposal_supersedes_one_that_it_overlaps() {
     let statuses: Vec<EditStatus> = listed.iter().map(|edit| edit.status).collect();
     assert_eq!(statuses, [EditStatus::Superseded, EditStatus::Proposed, EditStatus::Proposed]);
     client.fails::<EditApply>(EditApplyParams { edit_ids: vec![proposed[0].edit_id.clone()] }, ErrorKind::InvalidParams).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn every_edit_of_a_large_reply_is_kept_as_long_as_the_reply() {
+    let scratch = Scratch::plain(&[("a.py", "x = 1\n")]);
+    let daemon = DaemonProcess::start(&scratch).await;
+    let client = daemon.client().await;
+    let many = paird_base::limits::LOOSE_CALLS_MAX * 2;
+    let text: String = (0..many).map(|n| create(&format!("new/{n}.py"), "y = 1")).collect();
+    let proposed = propose(&client, &text, &[]).await;
+    let applied = client.call::<EditApply>(EditApplyParams { edit_ids: ids(&proposed.edits) }).await;
+    assert_eq!((applied.applied.len(), scratch.path("new").read_dir().unwrap().count()), (many, many));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn two_proposals_of_one_file_are_written_one_after_the_other() {
+    let scratch = Scratch::repo(&[("a.py", "x = 1\ny = 1\n")]);
+    let daemon = DaemonProcess::start(&scratch).await;
+    let client = daemon.client().await;
+    let session = client.session("replay:unused", &["a.py"]).await;
+    for session_id in [None, Some(session)] {
+        scratch.write("a.py", "x = 1\ny = 1\n");
+        let mut edits = Vec::new();
+        for (search, replace) in [("x = 1", "x = 2"), ("y = 1", "y = 2")] {
+            let (text, files) = (block("a.py", search, replace), Some(vec!["a.py".to_owned()]));
+            let params = EditProposeParams { text, format: EditFormat::Diff, files, session_id: session_id.clone() };
+            edits.extend(ids(&client.call::<EditPropose>(params).await.edits));
+        }
+        let error = client.fails::<EditApply>(EditApplyParams { edit_ids: edits.clone() }, ErrorKind::InvalidParams).await;
+        assert!(error.message.contains("both of a.py"), "{}", error.message);
+        assert_eq!(scratch.read("a.py"), "x = 1\ny = 1\n");
+        for edit in &edits {
+            // A name that comes twice is meant once.
+            client.call::<EditApply>(EditApplyParams { edit_ids: vec![edit.clone(), edit.clone()] }).await;
+        }
+        assert_eq!(scratch.read("a.py"), "x = 2\ny = 2\n");
+        let listed = client.call::<EditList>(EditListParams { session_id: session_id.clone(), status: Some(EditStatus::Applied) }).await;
+        assert_eq!(ids(&listed.edits), edits, "each has its state");
+        client.call::<EditUndo>(these(edits)).await;
+        assert_eq!(scratch.read("a.py"), "x = 1\ny = 1\n");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_error_says_what_an_edit_is_and_why_it_is_not_there() {
+    let scratch = Scratch::plain(&[("a.py", "x = 1\n")]);
+    let model = scratch.replay(&[line(&block("a.py", "x = 1", "x = 2"))]);
+    let daemon = DaemonProcess::start(&scratch).await;
+    let client = daemon.client().await;
+    let params = SessionNewParams {
+        model: Some(model),
+        files: Some(vec!["a.py".to_owned()]),
+        apply_mode: Some(paird_protocol::ApplyMode::Dry),
+        ..SessionNewParams::default()
+    };
+    let session = client.session_with(params).await;
+    let dry = ids(&client.turn(&session, "two").await.report.edits);
+    let error = client.fails::<EditApply>(EditApplyParams { edit_ids: dry }, ErrorKind::NotFound).await;
+    assert!(error.data.hint.is_some_and(|hint| hint.contains("a dry turn keeps none")));
+
+    let there = block("a.py", "x = 0", "x = 1");
+    for session_id in [None, Some(session)] {
+        let (text, format) = (there.clone(), EditFormat::Diff);
+        let params = EditProposeParams { text, format, files: Some(vec!["a.py".to_owned()]), session_id: session_id.clone() };
+        let already = ids(&client.call::<EditPropose>(params).await.edits);
+        client.call::<EditApply>(EditApplyParams { edit_ids: already.clone() }).await;
+        let error = client.fails::<EditApply>(EditApplyParams { edit_ids: already.clone() }, ErrorKind::InvalidParams).await;
+        assert!(error.message.ends_with("is applied, not a proposal"), "{}", error.message);
+        let error = client.fails::<EditUndo>(these(already.clone()), ErrorKind::InvalidParams).await;
+        assert!(error.message.contains("changed nothing"), "{}", error.message);
+        let error = client.fails::<EditRedo>(these(already), ErrorKind::InvalidParams).await;
+        assert!(error.message.ends_with("is applied, not undone"), "{}", error.message);
+    }
 }

@@ -22,3 +22,4 @@ mod restart;
 mod saves;
 mod stop;
 mod turn;
+mod undo;

@@ -46,8 +46,8 @@ pub const LINES_COMPARED_MAX: u64 = 30_000_000;
 pub const LINES_MAX: usize = 2_000_000;
 /// Further requests of one turn that show the model a problem (Aider's figure).
 pub const REFLECTIONS_MAX: u32 = 3;
-/// Proposals without a session that are kept, newest first.
-pub const LOOSE_PROPOSALS_MAX: usize = 64;
+/// Calls whose proposals without a session are kept, newest first.
+pub const LOOSE_CALLS_MAX: usize = 64;
 /// How long a proposal without a session is kept.
 pub const LOOSE_PROPOSAL_AGE: Duration = Duration::from_secs(600);
 /// Pending proposals one session may hold; the oldest are superseded beyond it.

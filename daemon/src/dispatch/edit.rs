@@ -2,17 +2,16 @@ use std::collections::BTreeSet;
 
 use jsonrpsee::core::RegisterMethodError;
 use paird_base::{Content, RepoPath};
-use paird_edit::{CloseMatch, Parsed, Parser, Proposal, Seen, Snapshot};
+use paird_edit::{CloseMatch, Parsed, Parser, Proposal, Scope, Seen, Snapshot};
 use paird_protocol::methods::{EditApply, EditGet, EditList, EditMatch, EditParse, EditPropose, EditRedo, EditResolve, EditUndo};
 use paird_protocol::{
     AppliedEdit, BlockMatch, EditApplyResult, EditFormat, EditGetResult, EditListResult, EditMatchParams, EditMatchResult, EditParseResult,
     EditProposeParams, EditProposeResult, EditResolveParams, EditResolveResult, EditUndoParams, ErrorKind,
 };
 
-use super::{Daemon, Fault, Module, from_wire, method, session, to_wire};
+use super::{Daemon, Fault, Module, from_wire, loose, method, session, to_wire};
 use crate::session::{
-    EditEntry, EditId, EditStatus, Error, Landed, Order, Refused, Session, TurnId, Verdicts, What, Which, edit_entry, propose, resolve,
-    scope, unified,
+    EditEntry, EditId, EditStatus, Error, Landed, Refused, Session, TurnId, What, Which, edit_entry, propose, scope, unified,
 };
 
 pub(super) fn register(module: &mut Module) -> Result<(), RegisterMethodError> {
@@ -42,25 +41,13 @@ pub(super) fn register(module: &mut Module) -> Result<(), RegisterMethodError> {
     })?;
     method::<EditApply, _, _>(module, |daemon, _, params| async move {
         let ids: Vec<EditId> = params.edit_ids.into_iter().map(EditId).collect();
-        let mut homes = Vec::new();
-        for id in &ids {
-            let loose = daemon.loose.get(daemon.now_ms(), id);
-            homes.push(if loose.is_some() { None } else { Some(daemon.sessions.of_edit(id).await?) });
-        }
-        // All or none: one write, so one session, or none.
-        let first = homes.first().ok_or_else(|| Fault::new(ErrorKind::InvalidParams, "editIds is empty"))?;
-        let name = |home: &Option<Session>| home.as_ref().map(|s| s.id.clone());
-        if homes.iter().any(|home| name(home) != name(first)) {
-            return Err(Fault::new(ErrorKind::InvalidParams, "the edits are of different sessions")
-                .hint("apply those of each session in a call of its own"));
-        }
-        match first.clone() {
-            Some(session) => {
+        match homes(&daemon, ids).await? {
+            Homes::Session(session, ids) => {
                 let (order, edits, scope) = session.call(move |o| o.to_apply(&ids)).await??;
                 let lane = daemon.lane.clone();
                 finish(&daemon, session, async move { lane.apply(order, edits, scope).await }).await
             }
-            None => apply_loose(&daemon, &ids).await,
+            Homes::None(edits) => loose::apply(&daemon, edits).await,
         }
     })?;
     method::<EditResolve, _, _>(module, |daemon, _, params| async move { resolved(&daemon, params).await })?;
@@ -146,7 +133,7 @@ async fn proposed(daemon: &Daemon, params: EditProposeParams) -> Result<EditProp
     let wire = edits.iter().map(to_wire::edit).collect();
     match session {
         Some(session) => session.call(move |o| o.keep_proposals(None, edits)).await?,
-        None => daemon.loose.keep(daemon.now_ms(), &edits),
+        None => daemon.loose.keep(daemon.now_ms(), edits),
     }
     Ok(EditProposeResult {
         edits: wire,
@@ -157,11 +144,60 @@ async fn proposed(daemon: &Daemon, params: EditProposeParams) -> Result<EditProp
     })
 }
 
-async fn find(daemon: &Daemon, id: &EditId) -> Result<EditEntry, Fault> {
+/// Whose an edit is.
+enum Home {
+    Session(Session),
+    None(Box<EditEntry>),
+}
+
+/// Whose the edits of one call are.
+enum Homes {
+    Session(Session, Vec<EditId>),
+    None(Vec<EditEntry>),
+}
+
+async fn home(daemon: &Daemon, id: &EditId) -> Result<Home, Fault> {
     if let Some(edit) = daemon.loose.get(daemon.now_ms(), id) {
-        return Ok(edit);
+        return Ok(Home::None(Box::new(edit)));
     }
-    let session = daemon.sessions.of_edit(id).await.map_err(|error| Fault::from(error).hint("edit/list has every edit that is kept"))?;
+    let unknown = match daemon.sessions.of_edit(id).await {
+        Ok(session) => return Ok(Home::Session(session)),
+        Err(unknown @ Error::NotFound { .. }) => unknown,
+        Err(error) => return Err(error.into()),
+    };
+    let edit = daemon.lane.loose(id.clone()).await?;
+    let hint = "edit/list has every edit that is kept; a dry turn keeps none, and proposals without a session are kept for a while";
+    edit.map(|edit| Home::None(Box::new(edit))).ok_or_else(|| Fault::from(unknown).hint(hint))
+}
+
+/// All or none: one write, so one session, or none.
+async fn homes(daemon: &Daemon, mut ids: Vec<EditId>) -> Result<Homes, Fault> {
+    let mut named = BTreeSet::new();
+    ids.retain(|id| named.insert(id.clone()));
+    let (mut session, mut edits) = (None::<Session>, Vec::new());
+    for id in &ids {
+        match (home(daemon, id).await?, &session) {
+            (Home::None(edit), None) => edits.push(*edit),
+            (Home::Session(home), None) if edits.is_empty() => session = Some(home),
+            (Home::Session(home), Some(session)) if home.id == session.id => {}
+            _ => {
+                return Err(Fault::new(ErrorKind::InvalidParams, "the edits are of different sessions")
+                    .hint("name those of each session in a call of its own"));
+            }
+        }
+    }
+    match session {
+        Some(session) => Ok(Homes::Session(session, ids)),
+        None if edits.is_empty() => Err(Fault::new(ErrorKind::InvalidParams, "editIds is empty")),
+        None => Ok(Homes::None(edits)),
+    }
+}
+
+async fn find(daemon: &Daemon, id: &EditId) -> Result<EditEntry, Fault> {
+    let session = match home(daemon, id).await? {
+        Home::None(edit) => return Ok(*edit),
+        Home::Session(session) => session,
+    };
     let id = id.clone();
     session.call(move |o| o.state.edit(&id).cloned()).await?.ok_or_else(|| Fault::internal("the edit went away"))
 }
@@ -188,9 +224,9 @@ async fn difference(daemon: &Daemon, edit: &EditEntry) -> Result<String, Fault> 
 async fn resolved(daemon: &Daemon, params: EditResolveParams) -> Result<EditResolveResult, Fault> {
     let id = EditId(params.edit_id.clone());
     let verdicts = from_wire::verdicts(params)?;
-    let session = match daemon.loose.get(daemon.now_ms(), &id) {
-        Some(edit) => return resolve_loose(daemon, &edit, &verdicts).await,
-        None => daemon.sessions.of_edit(&id).await?,
+    let session = match home(daemon, &id).await? {
+        Home::None(edit) => return loose::decide(daemon, &edit, &verdicts).await,
+        Home::Session(session) => session,
     };
     let (order, resolved, scope) = session.call(move |o| o.to_resolve(&id, &verdicts)).await??;
     let landed = match resolved.accepted.clone() {
@@ -205,74 +241,25 @@ async fn resolved(daemon: &Daemon, params: EditResolveParams) -> Result<EditReso
     Ok(answer(edit, landed.as_ref(), daemon.events.seq()))
 }
 
-async fn resolve_loose(daemon: &Daemon, edit: &EditEntry, verdicts: &Verdicts) -> Result<EditResolveResult, Fault> {
-    let now = daemon.now_ms();
-    if edit.status != EditStatus::Proposed {
-        return Err(Fault::new(ErrorKind::InvalidParams, format!("edit {} is no proposal any more", edit.id))
-            .hint("edit/list shows the state of each edit"));
-    }
-    let resolved = resolve(edit, verdicts)?;
-    let mut landed = None;
-    if let Some(accepted) = resolved.accepted.clone() {
-        let files: Vec<RepoPath> = accepted.paths().cloned().collect();
-        let order = Order { session: None, turn: None, commit: None };
-        let done = daemon.lane.apply(order, vec![accepted.clone()], scope(&files, &[], CloseMatch::Apply)).await?;
-        if accepted.id != edit.id {
-            daemon.loose.keep(now, std::slice::from_ref(&accepted));
-        }
-        daemon.loose.set(now, std::slice::from_ref(&accepted.id), EditStatus::Applied, done.write.as_ref());
-        if let Some(write) = done.write.clone() {
-            daemon.lane.settle(write).await;
-        }
-        landed = Some(done);
-    } else if resolved.rest.is_none() {
-        daemon.loose.set(now, std::slice::from_ref(&edit.id), EditStatus::Rejected, None);
-    }
-    if let Some((hunks, blocks)) = resolved.rest {
-        let accepted = landed.as_ref().and_then(|landed| match &landed.intent.what {
-            What::Apply { edits } => edits.first(),
-            What::Flip { .. } | What::UndoCommit { .. } => None,
-        });
-        // What was accepted has changed the file under the rest.
-        daemon.loose.narrow(now, &edit.id, &hunks, &blocks, accepted.map_or(edit.ground, |accepted| accepted.ground));
-    }
-    Ok(answer(daemon.loose.get(now, &edit.id).as_ref().map(to_wire::edit), landed.as_ref(), daemon.events.seq()))
+/// What edits without a session may touch.
+pub(super) fn files_of(edits: &[EditEntry]) -> Scope {
+    let files: Vec<RepoPath> = edits.iter().map(|e| e.path.clone()).collect();
+    scope(&files, &[], CloseMatch::Apply)
 }
 
-fn answer(edit: Option<paird_protocol::Edit>, landed: Option<&Landed>, seq: u64) -> EditResolveResult {
+pub(super) fn answer(edit: Option<paird_protocol::Edit>, landed: Option<&Landed>, seq: u64) -> EditResolveResult {
     let done = landed.map(|landed| applied(landed, seq));
     let (applied, commit) = done.map_or((Vec::new(), None), |done| (done.applied, done.commit));
     EditResolveResult { edit, applied, commit, seq }
 }
 
-async fn apply_loose(daemon: &Daemon, ids: &[EditId]) -> Result<EditApplyResult, Fault> {
-    let now = daemon.now_ms();
-    let edits: Vec<EditEntry> = ids.iter().filter_map(|id| daemon.loose.get(now, id)).collect();
-    if let Some(edit) = edits.iter().find(|e| e.status != EditStatus::Proposed) {
-        return Err(Fault::new(ErrorKind::InvalidParams, format!("edit {} is applied already", edit.id))
-            .hint("edit/list shows the state of each edit"));
-    }
-    let files: Vec<RepoPath> = edits.iter().map(|e| e.path.clone()).collect();
-    let order = Order { session: None, turn: None, commit: None };
-    let landed = daemon.lane.apply(order, edits, scope(&files, &[], CloseMatch::Apply)).await?;
-    daemon.loose.set(now, ids, EditStatus::Applied, landed.write.as_ref());
-    if let Some(write) = landed.write.clone() {
-        daemon.lane.settle(write).await;
-    }
-    Ok(applied(&landed, daemon.events.seq()))
-}
-
 async fn flip(daemon: &Daemon, params: EditUndoParams, to: EditStatus) -> Result<EditApplyResult, Fault> {
     let fault = || Fault::new(ErrorKind::InvalidParams, "exactly one of editIds, turnId and sessionId says what is meant");
     let (session, which) = match (params.edit_ids, params.turn_id, params.session_id) {
-        (Some(ids), None, None) => {
-            let ids: Vec<EditId> = ids.into_iter().map(EditId).collect();
-            let first = ids.first().ok_or_else(fault)?;
-            if daemon.loose.get(daemon.now_ms(), first).is_some() {
-                return flip_loose(daemon, &ids, to).await;
-            }
-            (daemon.sessions.of_edit(first).await?, Which::Edits(ids))
-        }
+        (Some(ids), None, None) => match homes(daemon, ids.into_iter().map(EditId).collect()).await? {
+            Homes::None(edits) => return loose::flip(daemon, edits, to).await,
+            Homes::Session(session, ids) => (session, Which::Edits(ids)),
+        },
         (None, Some(turn), None) => {
             let turn = TurnId(turn);
             (daemon.sessions.of_turn(&turn).await?, Which::Turn(turn))
@@ -283,26 +270,6 @@ async fn flip(daemon: &Daemon, params: EditUndoParams, to: EditStatus) -> Result
     let (order, flips) = session.call(move |o| o.to_flip(&which, to)).await??;
     let lane = daemon.lane.clone();
     finish(daemon, session, async move { lane.flip(order, flips, to).await }).await
-}
-
-async fn flip_loose(daemon: &Daemon, ids: &[EditId], to: EditStatus) -> Result<EditApplyResult, Fault> {
-    let now = daemon.now_ms();
-    let from = if to == EditStatus::Undone { EditStatus::Applied } else { EditStatus::Undone };
-    let mut flips = Vec::new();
-    for id in ids {
-        let edit = daemon.loose.get(now, id).ok_or_else(|| Error::NotFound { what: "edit", id: id.to_string() })?;
-        let Some(write) = edit.write.clone().filter(|_| edit.status == from) else {
-            return Err(Fault::new(ErrorKind::InvalidParams, format!("edit {id} is not in a state to change back"))
-                .hint("edit/list shows the state of each edit"));
-        };
-        flips.push(crate::session::Flip { edit: id.clone(), paths: edit.paths().cloned().collect(), write });
-    }
-    let landed = daemon.lane.flip(Order { session: None, turn: None, commit: None }, flips, to).await?;
-    daemon.loose.set(now, ids, to, None);
-    if let Some(write) = landed.write.clone() {
-        daemon.lane.settle(write).await;
-    }
-    Ok(applied(&landed, daemon.events.seq()))
 }
 
 /// Waits for the write lane and lets the session take in what it did, even if whoever asked is gone by then.
@@ -325,7 +292,7 @@ async fn finish(
     Ok(applied(&landed, daemon.events.seq()))
 }
 
-fn applied(landed: &Landed, seq: u64) -> EditApplyResult {
+pub(super) fn applied(landed: &Landed, seq: u64) -> EditApplyResult {
     let one = |id: &EditId, path: &RepoPath| AppliedEdit { edit_id: id.to_string(), path: path.to_string() };
     let applied = match &landed.intent.what {
         What::Apply { edits } => edits.iter().map(|e| one(&e.id, &e.path)).collect(),

@@ -11,6 +11,7 @@ mod edit;
 mod events;
 mod fault;
 mod from_wire;
+mod loose;
 mod map;
 mod openrpc;
 mod question;

@@ -7,6 +7,7 @@ use paird_edit::{Block, Failed, Hunk, Op, RecordId};
 use paird_provider::Cursor;
 use serde::{Deserialize, Serialize};
 
+use super::error::Error;
 use super::failure::Failure;
 use super::ground::{Ground, Grounds};
 use super::ids::{EditId, QuestionId, SessionId, TurnId};
@@ -118,6 +119,20 @@ pub enum EditStatus {
     Undone,
 }
 
+impl EditStatus {
+    /// As the protocol has it.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Proposed => "proposed",
+            Self::Applied => "applied",
+            Self::Rejected => "rejected",
+            Self::Superseded => "superseded",
+            Self::Undone => "undone",
+        }
+    }
+}
+
 /// One reply's change of one file. What waits in a proposal is its blocks, which are placed anew before writing.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct EditEntry {
@@ -148,6 +163,17 @@ pub struct EditEntry {
 }
 
 impl EditEntry {
+    /// Whether it is a proposal that may be written.
+    pub fn check_waits(&self) -> Result<(), Error> {
+        if self.status == EditStatus::Proposed {
+            return Ok(());
+        }
+        Err(Error::Invalid {
+            message: format!("edit {} is {}, not a proposal", self.id, self.status.word()),
+            hint: "edit/list shows which edits wait",
+        })
+    }
+
     /// The file, and of a move its new name too.
     pub fn paths(&self) -> impl Iterator<Item = &RepoPath> {
         let to = match &self.op {

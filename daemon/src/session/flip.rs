@@ -11,7 +11,7 @@ use super::job::Flip;
 use super::tree::Tree;
 
 /// The plan that makes the edits undone (given newest first) or applied again (given oldest first). Each file must be
-/// exactly what the edit left, or what it found; where it is not, nothing is planned.
+/// exactly what the edit left, or what it found, permission bits apart, which stay; where it is not, nothing is planned.
 pub(super) fn plan(tree: &Tree, journal: &Journal, flips: &[Flip], to: EditStatus) -> Result<Plan, Error> {
     let mut now: BTreeMap<RepoPath, Option<Content>> = BTreeMap::new();
     let mut disk = BTreeMap::new();
@@ -29,8 +29,9 @@ pub(super) fn plan(tree: &Tree, journal: &Journal, flips: &[Flip], to: EditStatu
             made_dirs.extend(journal.load(write)?.made_dirs().iter().filter(above).cloned());
         }
         let (from, into) = if to == EditStatus::Undone { (change.after, change.before) } else { (change.before, change.after) };
-        if now.get(path) == Some(&from) {
-            now.insert(path.clone(), into);
+        let there = now.get(path).cloned().flatten();
+        if same_bytes(there.as_ref(), from.as_ref()) {
+            now.insert(path.clone(), into.map(|content| with_mode(content, from.as_ref(), there.as_ref())));
         } else {
             conflicts.push(path.clone());
         }
@@ -46,6 +47,18 @@ pub(super) fn plan(tree: &Tree, journal: &Journal, flips: &[Flip], to: EditStatu
     });
     let plan = Plan::new(changes).map_err(|error| Error::Conflict { message: error.to_string(), paths: Vec::new() })?;
     Ok(plan.with_emptied_dirs(made_dirs))
+}
+
+fn same_bytes(a: Option<&Content>, b: Option<&Content>) -> bool {
+    a.map(|content| &content.bytes) == b.map(|content| &content.bytes)
+}
+
+/// The content with the permission bits that a person gave its file since.
+fn with_mode(content: Content, recorded: Option<&Content>, there: Option<&Content>) -> Content {
+    match (recorded, there) {
+        (Some(recorded), Some(there)) if recorded.mode != there.mode => Content { mode: there.mode, ..content },
+        _ => content,
+    }
 }
 
 /// The plan that takes a whole write back, where its files still are what it left.

@@ -2,7 +2,7 @@
 
 use paird_base::RepoPath;
 use paird_base::limits::SUBJECT_CHARS_MAX;
-use paird_edit::RecordId;
+use paird_edit::{Record, RecordId};
 use paird_vcs::UndoPrepared;
 use serde::{Deserialize, Serialize};
 
@@ -10,6 +10,7 @@ use super::entry::{Commit, EditEntry, EditStatus, Report};
 use super::error::Error;
 use super::events::LineChange;
 use super::ids::{EditId, SessionId, TurnId};
+use super::log::LogError;
 use super::settings::DirtyCommits;
 
 /// Who asked for a job, and whether it is committed.
@@ -25,6 +26,12 @@ pub struct Order {
 pub struct Intent {
     pub order: Order,
     pub what: What,
+}
+
+impl Intent {
+    pub(super) fn of(record: &Record) -> Result<Self, Error> {
+        Ok(serde_json::from_value(record.meta().clone()).map_err(|source| LogError::Encode { source })?)
+    }
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -72,6 +79,31 @@ pub struct Flip {
     /// The file, and of a move its new name too.
     pub paths: Vec<RepoPath>,
     pub write: RecordId,
+}
+
+impl Flip {
+    /// Of edits that are all in the state to be changed, in the order in which they must be changed: by the time of writing,
+    /// the newest first for an undo. One that found its text in the file already has no record, and nothing to take back.
+    pub fn of<'a>(edits: impl Iterator<Item = &'a EditEntry> + Clone, to: EditStatus) -> Result<Vec<Self>, Error> {
+        let from = if to == EditStatus::Undone { EditStatus::Applied } else { EditStatus::Undone };
+        if let Some(wrong) = edits.clone().find(|e| e.status != from) {
+            let message = format!("edit {} is {}, not {}", wrong.id, wrong.status.word(), from.word());
+            return Err(Error::Invalid { message, hint: "edit/list shows the state of each edit" });
+        }
+        let written = edits.clone().filter_map(|e| {
+            e.write.as_ref().map(|write| Self { edit: e.id.clone(), paths: e.paths().cloned().collect(), write: write.clone() })
+        });
+        let mut flips: Vec<Self> = written.collect();
+        if let (true, Some(idle)) = (flips.is_empty(), edits.clone().next()) {
+            let message = format!("edit {} changed nothing: {} had its text already", idle.id, idle.path);
+            return Err(Error::Invalid { message, hint: "there is nothing to take back" });
+        }
+        flips.sort_by(|a, b| a.write.cmp(&b.write));
+        if to == EditStatus::Undone {
+            flips.reverse();
+        }
+        Ok(flips)
+    }
 }
 
 /// What a job's commit shall say.

@@ -42,6 +42,8 @@ enum Message {
     Stop,
     /// What a record says of one path.
     Recall(RecordId, RepoPath, oneshot::Sender<Result<FileChange, Error>>),
+    /// What the records say of an edit without a session.
+    RecallLoose(EditId, oneshot::Sender<Result<Option<EditEntry>, Error>>),
 }
 
 /// A handle to the lane.
@@ -98,6 +100,13 @@ impl Lane {
         answer.await.map_err(|_| Error::Stopping)?
     }
 
+    /// An applied edit that no session has.
+    pub async fn loose(&self, edit: EditId) -> Result<Option<EditEntry>, Error> {
+        let (reply, answer) = oneshot::channel();
+        self.jobs.send(Message::RecallLoose(edit, reply)).await.map_err(|_| Error::Stopping)?;
+        answer.await.map_err(|_| Error::Stopping)?
+    }
+
     async fn ask(&self, job: Job) -> Result<Landed, Refused> {
         let (reply, answer) = oneshot::channel();
         self.jobs.send(Message::Do(job, reply)).await.map_err(|_| Error::Stopping)?;
@@ -113,10 +122,6 @@ struct Worker {
     unfinished: Option<RecordId>,
     /// Writes whose commit is made and not in git's index yet.
     behind: Vec<RecordId>,
-}
-
-fn intent(record: &Record) -> Result<Intent, Error> {
-    Ok(serde_json::from_value(record.meta().clone()).map_err(|source| super::log::LogError::Encode { source })?)
 }
 
 impl Worker {
@@ -138,6 +143,7 @@ impl Worker {
                 Message::Settle(write) => self.settle(&write),
                 Message::Stop => break,
                 Message::Recall(write, path, reply) => drop(reply.send(super::flip::recorded(&self.journal, &write, &path))),
+                Message::RecallLoose(edit, reply) => drop(reply.send(super::loose::recorded(&self.journal, &edit))),
             }
         }
     }
@@ -168,7 +174,7 @@ impl Worker {
         }
         for write in std::mem::take(&mut self.behind) {
             let mut record = self.journal.load(&write)?;
-            let intent = intent(&record)?;
+            let intent = Intent::of(&record)?;
             let foreign = record.foreign().to_vec();
             if self.commit(&mut record, &intent, &foreign)?.behind.is_some() {
                 self.behind.push(write);
@@ -268,7 +274,7 @@ impl Worker {
     }
 
     fn repair_one(&mut self, record: &mut Record) -> Result<Option<Landed>, Error> {
-        let intent = intent(record)?;
+        let intent = Intent::of(record)?;
         let recovered = paird_edit::recover(&self.tree.root, &self.temp, record)?;
         if record.state() == State::RolledBack {
             return Ok(None);

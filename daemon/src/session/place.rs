@@ -1,5 +1,7 @@
 //! From waiting blocks to a checked plan, on the files as they are now.
 
+use std::collections::BTreeMap;
+
 use paird_base::RepoPath;
 use paird_edit::{Block, CloseMatch, Edit, Parsed, Plan, Proposal, Scope};
 
@@ -19,6 +21,7 @@ pub(super) struct Placed {
 
 /// Places the blocks of known edits anew. A block without a place refuses them all.
 pub(super) fn place(tree: &Tree, edits: &[EditEntry], scope: &Scope) -> Result<Placed, Refused> {
+    one_for_each_path(edits)?;
     let mut blocks: Vec<Block> = edits.iter().flat_map(|e| e.blocks.iter().cloned()).collect();
     blocks.sort_by_key(|b| b.index);
     let mut proposal = propose(tree, blocks, scope, true)?;
@@ -32,6 +35,18 @@ pub(super) fn place(tree: &Tree, edits: &[EditEntry], scope: &Scope) -> Result<P
     let plan = proposal.plan().map_err(|error| Error::Conflict { message: error.to_string(), paths: Vec::new() })?;
     let edits = proposal.edits.into_iter().map(|edit| renewed(edits, edit)).collect();
     Ok(Placed { plan, edits })
+}
+
+/// Two proposals of one file are written one after the other: as one write they could not be told apart, nor taken back apart.
+fn one_for_each_path(edits: &[EditEntry]) -> Result<(), Error> {
+    let mut seen: BTreeMap<&RepoPath, &EditId> = BTreeMap::new();
+    for (path, id) in edits.iter().flat_map(|e| e.paths().map(move |path| (path, &e.id))) {
+        if let Some(other) = seen.insert(path, id) {
+            let message = format!("edits {other} and {id} are both of {path}");
+            return Err(Error::Invalid { message, hint: "nothing was written; apply one after the other" });
+        }
+    }
+    Ok(())
 }
 
 /// Reads the files that the blocks name and finds each block's place. `asked` says that a person or the policy has

@@ -72,12 +72,7 @@ impl Owner {
         let mut edits = Vec::new();
         for id in ids {
             let edit = self.state.edit(id).ok_or_else(|| Error::NotFound { what: "edit", id: id.to_string() })?;
-            if edit.status != EditStatus::Proposed {
-                return Err(Error::Invalid {
-                    message: format!("edit {id} is {:?}, not a proposal", edit.status),
-                    hint: "edit/list shows which edits wait",
-                });
-            }
+            edit.check_waits()?;
             edits.push(edit.clone());
         }
         let turn = edits.first().and_then(|e| e.turn.clone());
@@ -125,30 +120,14 @@ impl Owner {
             Which::Turn(turn) => self.state.edits.iter().filter(|e| e.turn.as_ref() == Some(turn) && e.status == from).collect(),
             Which::All => self.state.edits.iter().filter(|e| e.status == from).collect(),
         };
-        // A reply that only changed what was there already leaves no record, and nothing to take back.
-        edits.retain(|e| e.write.is_some() || e.status != from);
-        if let Some(wrong) = edits.iter().find(|e| e.status != from) {
-            return Err(Error::Invalid {
-                message: format!("edit {} is {:?}, not {from:?}", wrong.id, wrong.status),
-                hint: "edit/list shows the state of each edit",
-            });
-        }
-        if edits.is_empty() {
+        if !matches!(which, Which::Edits(_)) && edits.iter().all(|e| e.write.is_none()) {
             return Err(Error::NotFound { what: "edit to take back or bring again", id: self.state.id.to_string() });
         }
-        // In the log's order; undo goes from the newest.
-        if to == EditStatus::Undone {
-            edits.reverse();
-        }
-        let flips: Vec<Flip> = edits
-            .iter()
-            .filter_map(|e| {
-                e.write.as_ref().map(|write| Flip { edit: e.id.clone(), paths: e.paths().cloned().collect(), write: write.clone() })
-            })
-            .collect();
+        let flips = Flip::of(edits.iter().copied(), to)?;
+        edits.retain(|e| e.write.is_some());
         let verb = if to == EditStatus::Undone { "Undo" } else { "Redo" };
         let subject = format!("{verb} edits to {}", names(edits.iter().map(|e| &e.path)));
-        let turn = edits.first().and_then(|e| e.turn.clone());
+        let turn = edits.iter().max_by_key(|e| &e.write).and_then(|e| e.turn.clone());
         let mut order = self.order(turn, &subject);
         // Edits that are in no commit are taken back without one.
         let committed = |e: &EditEntry| self.state.commits.iter().any(|made| made.turn == e.turn && made.commit.paths.contains(&e.path));
