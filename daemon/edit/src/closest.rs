@@ -72,6 +72,9 @@ fn said(text: &Text<'_>, start: usize, search: &[&[u8]], miss: Option<(usize, Cl
             vec![compared(text, line, search, Some(place)), "REPLACE changes that line, or adds lines beside it".to_owned()],
             Some(Rung::Close),
         ),
+        Some((_, CloseMiss::Names(line, place))) => {
+            (vec![compared(text, line, search, Some(place)), "that line names what is edited".to_owned()], Some(Rung::Close))
+        }
         Some((_, CloseMiss::Must(line, None))) => {
             (vec![differing(), format!("blank lines at line {} differ", line + 1)], Some(Rung::Close))
         }
