@@ -5,6 +5,8 @@ use std::time::Duration;
 // Paths and files.
 /// Longest path taken from a reply or a client; Linux's `PATH_MAX`.
 pub const PATH_BYTES_MAX: usize = 4096;
+/// Longest name in a directory; Linux's `NAME_MAX`.
+pub const NAME_BYTES_MAX: usize = 255;
 /// Largest file that is read, edited or shown to a model.
 pub const FILE_BYTES_MAX: u64 = 32 * 1024 * 1024;
 /// Files one session may hold in its chat, editable and read-only together.

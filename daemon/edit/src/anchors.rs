@@ -31,6 +31,7 @@ type Reading = fn(&[u8], &[u8]) -> bool;
 /// The ways in which a line can be an anchor's, the first that any line has counts.
 const READINGS: &[Reading] = &[
     |line, anchor| line == anchor,
+    |line, anchor| without_sign(line) == without_sign(anchor),
     |line, anchor| line.starts_with(anchor),
     |line, anchor| line.windows(anchor.len()).any(|part| part == anchor),
 ];
@@ -115,6 +116,11 @@ impl Anchors {
         self.lines += 1;
         (self.lines <= ANCHOR_LINES_MAX).then_some(())
     }
+}
+
+/// A line without the sign that opens what belongs to it, which models leave out or add.
+fn without_sign(line: &[u8]) -> &[u8] {
+    line.strip_suffix(b":").or_else(|| line.strip_suffix(b"{")).unwrap_or(line).trim_ascii_end()
 }
 
 fn indent(line: &[u8]) -> usize {

@@ -59,6 +59,12 @@ pub struct Block {
     pub unended: bool,
     /// Line of the reply that holds the opening marker, from 1.
     pub line: usize,
+    /// A sign of the hunk says that a line has no end.
+    #[serde(default)]
+    pub(crate) tells_end: bool,
+    /// Permission bits that the file gets with it.
+    #[serde(default)]
+    pub(crate) mode: Option<u32>,
     /// Of a hunk, the lines that it keeps, as places in SEARCH and in REPLACE. Where lines repeat themselves, the texts alone
     /// do not tell.
     #[serde(default)]
@@ -92,6 +98,8 @@ impl Block {
             at_end: false,
             unended: false,
             line,
+            tells_end: false,
+            mode: None,
             kept: None,
             divider: "=======\n".to_owned(),
             later_dividers: Vec::new(),
@@ -148,6 +156,11 @@ impl Block {
     #[must_use]
     pub fn has_later_dividers(&self) -> bool {
         !self.later_dividers.is_empty()
+    }
+
+    /// The lines that a hunk keeps, if all that it changes is the end of the last line.
+    pub(crate) fn ends_anew(&self) -> Option<&[(usize, usize)]> {
+        self.kept.as_deref().filter(|_| self.tells_end && self.search == self.replace)
     }
 
     /// Whether a blank line that only one side ends with is no part of it: many write one before a marker.

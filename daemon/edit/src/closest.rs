@@ -66,17 +66,30 @@ pub(crate) fn near(text: &mut Text<'_>, block: &Block) -> Near {
 /// What is different at a place, and the rung that missed it.
 fn said(text: &Text<'_>, start: usize, search: &[&[u8]], miss: Option<(usize, CloseMiss)>) -> (Vec<String>, Option<Rung>) {
     let shifted = difference(text, start, search);
-    let differing = || shifted.clone().unwrap_or_else(|| "the lines agree, but not in one indentation for all".to_owned());
+    let differing = || {
+        shifted.clone().unwrap_or_else(|| match text.stands_at(Level::Trailing, start, search) {
+            true => format!("the lines stand from line {} on", text.before_lines(start, 1).0),
+            false => "the lines agree, but not in one indentation for all".to_owned(),
+        })
+    };
     match miss {
         Some((_, CloseMiss::Must(line, Some(place)))) => (
             vec![compared(text, line, search, Some(place)), "REPLACE changes that line, or adds lines beside it".to_owned()],
             Some(Rung::Close),
         ),
+        Some((_, CloseMiss::Names(line, place))) => {
+            (vec![compared(text, line, search, Some(place)), "that line names what is edited".to_owned()], Some(Rung::Close))
+        }
         Some((_, CloseMiss::Must(line, None))) => {
             (vec![differing(), format!("blank lines at line {} differ", line + 1)], Some(Rung::Close))
         }
         Some((_, CloseMiss::Differing(count, max))) if count * 2 <= search.len() => {
-            (vec![differing(), format!("{count} lines differ, and at most {max} of so many may")], Some(Rung::Close))
+            let few = match (count, max) {
+                (_, 0) => format!("a text of {} lines may differ in none", search.len()),
+                (1, _) => "too few of its lines agree".to_owned(),
+                _ => format!("{count} lines differ, and at most {max} of so many may"),
+            };
+            (vec![differing(), few], Some(Rung::Close))
         }
         Some((_, CloseMiss::Indentation)) => (vec![differing()], Some(Rung::Indent)),
         Some((_, CloseMiss::Elsewhere(line, place))) => {
@@ -87,7 +100,8 @@ fn said(text: &Text<'_>, start: usize, search: &[&[u8]], miss: Option<(usize, Cl
             let rung = shifted.is_none().then_some(Rung::Indent);
             (vec![differing()], rung)
         }
-        None => (vec![differing()], shifted.is_some().then_some(Rung::Close)),
+        // All that is asked of the lines is so: the block says that they are elsewhere.
+        None => shifted.map_or((Vec::new(), None), |differing| (vec![differing], Some(Rung::Close))),
     }
 }
 

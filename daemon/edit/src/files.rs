@@ -26,7 +26,7 @@ pub(crate) struct Work<'a> {
     /// Whether it holds a file now; `text` is empty if not.
     pub(crate) exists: bool,
     pub(crate) text: Text<'a>,
-    mode: u32,
+    pub(crate) mode: u32,
     /// The file had this name before the reply.
     origin: Option<RepoPath>,
     pub(crate) redirected_from: Option<RepoPath>,

@@ -34,12 +34,10 @@ pub(crate) fn fit_hunk<'b>(
     }
     match (&below, block.search.is_empty()) {
         (_, true) if block.at_end => append(text, block, path).map_err(refused),
-        (Below::Missing(anchor), true) => {
-            Err((FailReason::NoMatch, format!("`{anchor}`, below which the hunk adds lines, is not in {path}")))
-        }
+        (Below::Missing(anchor), _) => Err((FailReason::NoMatch, format!("`{anchor}`, below which the hunk lies, is not in {path}"))),
         (Below::Anywhere, true) => Err(refused(Miss::NotEmpty)),
         (Below::Ranges(ranges), true) => insert(text, block, path, ranges).map_err(refused),
-        (Below::Anywhere | Below::Missing(_), false) => fit(text, block, path, claims).map_err(refused),
+        (Below::Anywhere, false) => fit(text, block, path, claims).map_err(refused),
         (Below::Ranges(ranges), false) => fit(text, block, path, Claims { within: Some(ranges), ..claims }).map_err(|miss| {
             let place = if miss == Miss::NoMatch { format!(" below `{}`", block.anchors.join("` and `")) } else { String::new() };
             (miss.reason(), miss.message(path) + &place)

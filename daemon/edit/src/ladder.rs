@@ -156,6 +156,9 @@ fn fit_rungs<'b>(
         if block.has_loose_ends() {
             sides.even_ends();
         }
+        if let Some(kept) = block.ends_anew() {
+            sides = sides.keeping(kept);
+        }
         match fit_split(text, &split, &sides, path, claims, rungs) {
             Err(Miss::NoMatch) => {}
             decided => return decided,
@@ -189,7 +192,7 @@ fn fit_split<'b>(
         if places.is_empty() {
             continue;
         }
-        if !sides.differ() {
+        if !sides.differ() && sides.kept().len() == sides.search.len() {
             return Ok(done(&places[0]));
         }
         let (place, is_done) = choose(text, &places, claims)?;

@@ -11,7 +11,10 @@ use crate::marker::marker;
 const BARE_NAMES: &[&str] = &[
     "BUILD",
     "Brewfile",
+    "CHANGELOG",
     "CODEOWNERS",
+    "CONTRIBUTING",
+    "COPYING",
     "Caddyfile",
     "Containerfile",
     "Dockerfile",
@@ -19,20 +22,27 @@ const BARE_NAMES: &[&str] = &[
     "Gemfile",
     "Jenkinsfile",
     "Justfile",
+    "LICENSE",
     "Makefile",
+    "NOTICE",
     "Pipfile",
     "Podfile",
     "Procfile",
+    "README",
     "Rakefile",
     "Tiltfile",
     "Vagrantfile",
     "WORKSPACE",
+    "gradlew",
     "justfile",
     "makefile",
 ];
 
 /// Labels before a name, in lower case.
 const LABELS: &[&str] = &["file:", "filename:", "file name:", "filepath:", "file path:", "path:", "new file:"];
+
+/// What is said before a name in backticks that is alone with it, in lower case.
+const VERBS: &[&str] = &["create ", "create file ", "create the file ", "add ", "add file ", "new file "];
 
 /// The last lines above a block. They are kept as they are, since hardly any is ever looked at for a name.
 #[derive(Debug, Default)]
@@ -109,8 +119,11 @@ pub(crate) fn path_from(lines: impl Iterator<Item = Above>) -> Option<String> {
 
 /// The name on a line of its own, without headings, bullets, comment signs, quotes, labels and trailing remarks.
 fn path_on_line(line: &str, known: &BTreeSet<String>) -> Option<String> {
-    if line.len() > NAME_LINE_BYTES_MAX || marker(line).is_some() {
+    if line.len() > NAME_LINE_BYTES_MAX || marker(line).is_some() || line.trim().starts_with("*.") {
         return None;
+    }
+    if known.contains(line.trim()) {
+        return Some(line.trim().to_owned());
     }
     let (text, quoted) = undecorate(line);
     let path = clean_known(text, known);
@@ -142,11 +155,27 @@ fn undecorate(line: &str) -> (&str, bool) {
         if digits.len() < text.len() {
             text = digits.strip_prefix(". ").or_else(|| digits.strip_prefix(") ")).unwrap_or(text).trim();
         }
+        for verb in VERBS {
+            if text.get(..verb.len()).is_some_and(|start| start.eq_ignore_ascii_case(verb))
+                && let Some(name) = text[verb.len()..].trim().strip_prefix('`').and_then(|name| name.strip_suffix('`'))
+                && !name.contains('`')
+            {
+                text = name.trim();
+                quoted = true;
+            }
+        }
         for quote in ['`', '"', '\''] {
             if text.len() > 1 && text.starts_with(quote) && text.ends_with(quote) {
                 quoted = true;
             }
             text = text.trim_matches(quote);
+        }
+        if let Some((name, line)) = text.rsplit_once(':')
+            && has_extension(name)
+            && !line.is_empty()
+            && line.chars().all(|c| c.is_ascii_digit() || c == '-')
+        {
+            text = name;
         }
         for label in LABELS {
             if text.get(..label.len()).is_some_and(|start| start.eq_ignore_ascii_case(label)) {
@@ -264,6 +293,7 @@ fn looks_like_path(path: &str, quoted: bool, known: &BTreeSet<String>) -> bool {
         && !path.ends_with(['.', ',', ';', '!', '?', ')', ':', '/'])
         && !path.contains(['<', '>', '|', '"', '`', '*', '?'])
         && !path.contains("://")
+        && !is_of_another_kind(path)
         && !path.contains(char::is_control)
         && !path.chars().all(|c| c.is_ascii_digit() || c == '.');
     if !shaped {
@@ -283,6 +313,12 @@ fn looks_like_path(path: &str, quoted: bool, known: &BTreeSet<String>) -> bool {
     }
 }
 
+/// Variables, mentions, sites, lists and words that a slash joins.
+fn is_of_another_kind(path: &str) -> bool {
+    let variable = path.strip_prefix('$').is_some_and(|name| name.starts_with(|c: char| c.is_ascii_uppercase()));
+    variable || path.starts_with(['@', ',']) || path.starts_with("www.") || path.contains(", ") || path == "and/or"
+}
+
 fn has_extension(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     name.rsplit_once('.').is_some_and(|(_, end)| {
@@ -296,7 +332,8 @@ mod tests {
 
     #[test]
     fn names_on_a_line() {
-        let known = BTreeSet::from(["configure", "My notes.md", "app/_layout.tsx"].map(str::to_owned));
+        let known = ["configure", "My notes.md", "app/_layout.tsx", "1. Introduction.md", "#x.txt", "foo.txt (copy)"];
+        let known = BTreeSet::from(known.map(str::to_owned));
         let cases = [
             ("src/a.py", Some("src/a.py")),
             ("**`src/a.py`**:", Some("src/a.py")),
@@ -363,6 +400,21 @@ mod tests {
             ("...", None),
             ("1.2.3", None),
             ("<div>", None),
+            ("Create `src/n.py`:", Some("src/n.py")),
+            ("### Create `src/n.py`", Some("src/n.py")),
+            ("New file `src/n.py`:", Some("src/n.py")),
+            ("Create `src/n.py` and `src/m.py`", None),
+            ("1. Introduction.md", Some("1. Introduction.md")),
+            ("#x.txt", Some("#x.txt")),
+            ("foo.txt (copy)", Some("foo.txt (copy)")),
+            ("LICENSE", Some("LICENSE")),
+            ("src/n.py:1", Some("src/n.py")),
+            ("src/a.py, src/b.py", None),
+            ("@src/n.py", None),
+            ("and/or", None),
+            ("www.example.com", None),
+            ("$HOME/x.py", None),
+            ("*.py", None),
             (">>>>>>> REPLACE", None),
             ("src/", None),
         ];

@@ -168,6 +168,11 @@ impl Found {
         self.parsed.blocks.len() < BLOCKS_MAX
     }
 
+    /// Blocks so far.
+    pub(crate) fn count(&self) -> usize {
+        self.parsed.blocks.len()
+    }
+
     /// Takes the last block back: it was not what it seemed.
     pub(crate) fn withdraw(&mut self) -> Option<Block> {
         let block = self.parsed.blocks.pop()?;

@@ -235,7 +235,11 @@ impl<'a> Planner<'a> {
 
     /// The one place in the one other chat file where SEARCH stands exactly.
     fn elsewhere(&mut self, path: &RepoPath, block: &'a Block) -> Option<(RepoPath, Fit<'a>)> {
-        if block.creates() || block.search.trim().is_empty() || !block.anchors.is_empty() {
+        if block.creates() || !block.anchors.is_empty() || !is_its_own(&block.search) {
+            return None;
+        }
+        // What is gone from the file that is named may have been deleted there already.
+        if block.replace.trim().is_empty() && self.files.is_taken(path) {
             return None;
         }
         let mut found = None;
@@ -285,6 +289,7 @@ impl<'a> Planner<'a> {
             }
             work.text.splice(found.at, found.len, pieces, nth, block.unended);
             work.exists = true;
+            work.mode = block.mode.unwrap_or(work.mode);
         }
         let work = self.files.add_hunk(path, hunk, block)?;
         work.suspicious.extend(found.suspicious);
@@ -295,5 +300,18 @@ impl<'a> Planner<'a> {
     fn near(&mut self, path: &RepoPath, block: &Block) -> Option<Near> {
         let text = &mut self.files.get(path).ok()?.text;
         (self.failed.len() < CLOSEST_SEARCHES_MAX).then(|| near(text, block))
+    }
+}
+
+/// Letters and digits of a line that no other file has by chance.
+const OWN_LETTERS_MIN: usize = 20;
+
+/// Whether a text says by itself which file it is of: it has two lines that are not blank, or a long one.
+fn is_its_own(search: &str) -> bool {
+    let mut solid = search.lines().filter(|line| !line.trim().is_empty());
+    let letters = |line: &str| line.chars().filter(|c| c.is_alphanumeric()).count();
+    match (solid.next(), solid.next()) {
+        (Some(only), None) => letters(only) >= OWN_LETTERS_MIN,
+        (first, _) => first.is_some(),
     }
 }

@@ -19,6 +19,7 @@ mod create;
 mod elision;
 mod exact;
 mod indent;
+mod names;
 mod parts;
 mod trailing;
 

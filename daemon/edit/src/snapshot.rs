@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use paird_base::limits::{NAME_BYTES_MAX, PATH_BYTES_MAX};
 use paird_base::{Content, Found, PathError, RepoPath, RootError};
 
 use crate::block::{Block, BlockKind, Parsed};
@@ -70,6 +71,8 @@ pub(crate) enum NameError {
     Path(#[from] PathError),
     #[error("{0:?} is not relative to the work tree")]
     Elsewhere(String),
+    #[error("the path has a name of more than {NAME_BYTES_MAX} bytes")]
+    LongName,
 }
 
 /// Reads a name in a reply as a path. Names of other places are refused, not read as odd names of this tree.
@@ -78,7 +81,14 @@ pub(crate) fn named_path(name: &str) -> Result<RepoPath, NameError> {
     if drive || name == "~" || name.starts_with("~/") {
         return Err(NameError::Elsewhere(name.to_owned()));
     }
-    Ok(RepoPath::parse(name)?)
+    let path = RepoPath::parse(name)?;
+    if path.as_str().len() >= PATH_BYTES_MAX {
+        return Err(PathError::TooLong.into());
+    }
+    match path.as_str().split('/').any(|name| name.len() > NAME_BYTES_MAX) {
+        true => Err(NameError::LongName),
+        false => Ok(path),
+    }
 }
 
 /// Prefixes that diffs and examples put before a path.

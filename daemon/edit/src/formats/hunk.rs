@@ -17,6 +17,7 @@ pub(crate) struct HunkLines {
     /// The last line is one of REPLACE's, and a sign below it says that it has no end.
     unended: bool,
     last_is_new: bool,
+    tells_end: bool,
     /// Empty lines since the last other one. Between other lines they are kept lines without their blank; at the end they
     /// belong to the reply, not to the file.
     blanks: usize,
@@ -47,6 +48,7 @@ impl HunkLines {
     /// Takes the sign that the line above it has no end.
     pub(crate) fn no_end(&mut self) {
         self.unended = self.last_is_new;
+        self.tells_end = true;
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -67,6 +69,7 @@ impl HunkLines {
     pub(crate) fn block(self, path: Option<String>) -> Option<Block> {
         (self.removes || self.adds).then(|| Block {
             unended: self.unended,
+            tells_end: self.tells_end,
             kept: Some(self.kept),
             ..Block::new(0, path, self.search, self.replace, self.line)
         })

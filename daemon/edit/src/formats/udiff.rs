@@ -24,6 +24,8 @@ pub(crate) struct UdiffReader {
     hunk: Option<Hunk>,
     /// `--- old`, perhaps with `+++ new` below it: headers of a file or lines of a hunk, as the next line shows.
     held: Vec<(usize, String)>,
+    /// A fence has ended a hunk on the line above; whether a block came of that.
+    fenced_off: Option<bool>,
 }
 
 #[derive(Debug)]
@@ -85,6 +87,19 @@ impl UdiffReader {
     }
 
     fn take(&mut self, line: &str, number: usize, found: &mut Found) {
+        if let Some(is_block) = self.fenced_off.take()
+            && line.starts_with(['+', '-', ' '])
+            && !is_item(line)
+        {
+            // A kept line of the file that is a fence and lacks its blank.
+            if is_block {
+                found.withdraw();
+            }
+            found.problem(
+                number,
+                "a fence ends the hunk, but lines of a diff follow; nothing of it is taken; write a blank before each line that is kept",
+            );
+        }
         if self.hunk.is_some() && self.in_hunk(line, found) {
             return;
         }
@@ -127,7 +142,9 @@ impl UdiffReader {
             hunk.lines.take(line);
             hunk.left = hunk.left.map(|left| left.without(line));
         } else {
+            let blocks = found.count();
             self.end_hunk(found);
+            self.fenced_off = closes.then(|| found.count() > blocks);
             // Text below a diff that no fence ends.
             if fence.is_none() && !line.starts_with("@@") {
                 self.end_file(found);
@@ -207,4 +224,9 @@ impl UdiffReader {
             (Some(_), Some(_)) => !whole || cut,
         }
     }
+}
+
+/// A blank line, or what may be an item of a list in prose.
+fn is_item(line: &str) -> bool {
+    line.trim().is_empty() || line.strip_prefix("- ").is_some_and(|text| !text.starts_with(' '))
 }

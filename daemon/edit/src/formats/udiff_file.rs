@@ -68,6 +68,10 @@ pub(crate) struct FileDiff {
     new: Option<String>,
     added: bool,
     deleted: bool,
+    /// The file is made of another, which stays.
+    copied: bool,
+    /// What the hunks can be asked to set beside the text: git's mode of the file.
+    mode: Option<u32>,
     /// Names from `--- ` and `+++ ` lines, not only from git's.
     has_header: bool,
     /// The rename has been told.
@@ -124,7 +128,8 @@ impl FileDiff {
 
     pub(crate) fn take_header(&mut self, header: Self) {
         let (added, deleted) = (self.added || header.added, self.deleted || header.deleted);
-        *self = Self { line: self.line, added, deleted, ..header };
+        let old = header.old.filter(|_| !self.copied).or(self.old.take());
+        *self = Self { line: self.line, added, deleted, copied: self.copied, mode: self.mode, old, ..header };
     }
 
     /// Takes one of the lines that git writes between `diff --git` and the header.
@@ -137,13 +142,26 @@ impl FileDiff {
         } else if let Some(new) = line.strip_prefix("rename to ") {
             self.new = Some(written_path(new));
         }
+        self.copied |= line.starts_with("copy ");
+        self.mode = file_mode(line).or(self.mode);
         self.added |= line.starts_with("new file mode ");
         self.deleted |= line.starts_with("deleted file mode ");
         true
     }
 
     pub(crate) fn is_git_line(line: &str) -> bool {
-        let starts = ["rename from ", "rename to ", "new file mode ", "deleted file mode ", "old mode ", "new mode ", "similarity index "];
+        let starts = [
+            "rename from ",
+            "rename to ",
+            "copy from ",
+            "copy to ",
+            "new file mode ",
+            "deleted file mode ",
+            "old mode ",
+            "new mode ",
+            "similarity index ",
+            "dissimilarity index ",
+        ];
         starts.iter().any(|start| line.starts_with(start)) || (line.starts_with("index ") && line.contains(".."))
     }
 
@@ -155,6 +173,9 @@ impl FileDiff {
 
     pub(crate) fn take_hunk(&mut self, lines: HunkLines, found: &mut Found) {
         self.hunks += 1;
+        if self.copied {
+            return;
+        }
         if self.deleted {
             match lines.removed() {
                 Some(shown) => self.shown.push_str(&shown),
@@ -165,7 +186,7 @@ impl FileDiff {
         self.tell_move(found);
         let kind = if self.added && self.hunks == 1 && lines.only_adds() { BlockKind::Add } else { BlockKind::Replace };
         if let Some(block) = lines.block(self.path()) {
-            found.block(block.of_kind(kind));
+            found.block(Block { mode: self.mode.take(), ..block.of_kind(kind) });
         }
     }
 
@@ -173,14 +194,21 @@ impl FileDiff {
         let Some(path) = self.path() else {
             return;
         };
-        if self.contradicts {
+        if self.copied {
+            let to = self.new.as_deref().unwrap_or("another file");
+            found.problem(self.line, format!("the diff copies {path} to {to}, which is not done; add {to} with all of its text"));
+        } else if self.contradicts {
             found.problem(self.line, format!("the deletion of {path} adds lines; nothing of it is taken"));
         } else if self.deleted {
             found.block(Block::new(0, Some(path), self.shown, "", self.line).of_kind(BlockKind::Delete));
         } else if self.hunks == 0 && self.added {
-            found.block(Block::new(0, Some(path), "", "", self.line).of_kind(BlockKind::Add));
+            let block = Block::new(0, Some(path), "", "", self.line).of_kind(BlockKind::Add);
+            found.block(Block { mode: self.mode, ..block });
         } else {
             self.tell_move(found);
+            if self.hunks == 0 && self.mode.is_some() {
+                found.problem(self.line, format!("the diff changes the mode of {path} and no line; modes alone are not changed"));
+            }
         }
     }
 
@@ -192,6 +220,15 @@ impl FileDiff {
             found.block(Block::new(0, Some(old.clone()), "", "", self.line).of_kind(kind));
             self.moved = true;
         }
+    }
+}
+
+/// The permission bits of a file that is to be made or to have another mode.
+fn file_mode(line: &str) -> Option<u32> {
+    match line.strip_prefix("new file mode ").or_else(|| line.strip_prefix("new mode "))?.trim() {
+        "100755" => Some(0o755),
+        "100644" => Some(0o644),
+        _ => None,
     }
 }
 

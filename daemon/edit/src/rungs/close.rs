@@ -7,6 +7,8 @@
 //!   their words in common with the file's, at most five in all, or blank lines are missing or more; every other line of
 //!   the file has its line in SEARCH;
 //! - (c) at least three lines that are not blank agree;
+//! - (b2) none of them names what is edited, unless it differs in blanks, punctuation or a comment alone: then it is
+//!   another function, rule or entry that is the same inside;
 //! - (d) no second place fulfils the same;
 //! - (e) no line that differs is elsewhere in the file, lines without words apart: then SEARCH was written from there, and
 //!   what is the same here is a copy, or lines have come between.
@@ -18,6 +20,7 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
+use super::names::names_another;
 use super::{Kind, Lines, Place, Span};
 use crate::indent::Shift;
 use crate::index::Level;
@@ -49,6 +52,8 @@ pub(crate) enum CloseMiss {
     Must(usize, Option<usize>),
     /// So many lines differ, and so many may.
     Differing(usize, usize),
+    /// A line of SEARCH that names what is edited, and the file's line that names another; both from 0.
+    Names(usize, usize),
     /// Several lines are the same in another indentation.
     Indentation,
     /// A line of SEARCH that differs here, from 0, stands at this place of the file.
@@ -69,7 +74,12 @@ pub(super) fn places(text: &mut Text<'_>, sides: &Sides<'_, '_>, _: usize) -> Ve
             starts.extend(wanted.window(text, anchor, place).map(|window| window[0]));
         }
     }
-    let mut fitting: Vec<Place> = starts.into_iter().filter_map(|start| wanted.place(text, start).ok()).collect();
+    let found: Vec<Result<Place, CloseMiss>> = starts.into_iter().map(|start| wanted.place(text, start)).collect();
+    // Where all but a name is the same, there is a second place, or the first one is meant.
+    if found.iter().any(|place| matches!(place, Err(CloseMiss::Names(..)))) {
+        return Vec::new();
+    }
+    let mut fitting: Vec<Place> = found.into_iter().flatten().collect();
     fitting.retain(|place| wanted.elsewhere(text, place).is_none());
     fitting
 }
@@ -164,6 +174,13 @@ impl<'s, 'b> Wanted<'s, 'b> {
             return Err(CloseMiss::Differing(differing.len(), self.differences_max));
         }
         let (at, spans) = self.spans(text, &window)?;
+        let another = |nth: &&usize| {
+            let (line, place) = (self.solid[**nth], window[**nth]);
+            !self.must(line) && names_another(self.sides, &self.fates, line, self.solid[0], &text.line(place).text)
+        };
+        if let Some(nth) = others.iter().find(another) {
+            return Err(CloseMiss::Names(self.solid[*nth], window[*nth]));
+        }
         Ok(Place { at, len: spans.last().map_or(0, |span| span.lines.end), shift, first: None, lines: Lines::Spans(spans) })
     }
 

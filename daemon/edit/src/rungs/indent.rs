@@ -1,5 +1,5 @@
-//! But for one indentation. All lines must lack the same blanks, or have the same too many: a prefix of bytes, never a width,
-//! so that tabs are never taken for spaces.
+//! But for one indentation. All lines must lack the same blanks, or have the same too many: a prefix of bytes, never a width.
+//! Or one side is indented with tabs alone and the other with spaces alone, one number of spaces for a tab at all levels.
 //!
 //! The first line may lack all of its own: many begin to copy at the first letter. Then REPLACE's first line lacks it, too.
 
@@ -22,8 +22,9 @@ pub(super) fn shifted(text: &mut Text<'_>, search: &[&[u8]], max: usize) -> Vec<
     let found = text.find(Level::Trimmed, search, max);
     text.spend(found.len() * search.len());
     let places = found.into_iter().filter_map(|at| {
-        let pairs = text.range(at, search.len()).map(|line| &*line.text).zip(search.iter().copied());
-        Some(Place { shift: Shift::between(pairs)?, ..Place::plain(at, search.len()) })
+        let pairs = || text.range(at, search.len()).map(|line| &*line.text).zip(search.iter().copied());
+        let shift = Shift::between(pairs()).or_else(|| Shift::of_units(pairs()))?;
+        Some(Place { shift, ..Place::plain(at, search.len()) })
     });
     places.collect()
 }

@@ -13,6 +13,7 @@
 
 use std::ops::Range;
 
+use super::names::begins_section;
 use super::{Kind, Lines, Place, Span};
 use crate::closest::likeness;
 use crate::indent::leading;
@@ -217,9 +218,4 @@ fn may_be_left_out(text: &Text<'_>, sides: &Sides<'_, '_>, fates: &[Fate], above
     !left.iter().any(encloses)
         && !resemble(first, solid(below.lines.clone()).next())
         && !resemble(last, solid(above.lines.clone()).next_back())
-}
-
-/// Lines that begin a part of the text without enclosing it by indentation: `[section]`, `# Heading`.
-fn begins_section(line: &[u8]) -> bool {
-    line.starts_with(b"[") && line.trim_ascii_end().ends_with(b"]") || line.starts_with(b"#")
 }
