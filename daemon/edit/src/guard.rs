@@ -8,6 +8,7 @@
 //! - a line of dots alone that a block brings: refused if the block also removes lines, for which the dots may stand; else a
 //!   person is asked. Python's empty body is code, and so are dots in a new file. In prose, dots that no line was removed for
 //!   are text.
+//! - words of the same kind that only their sense tells (`# Same as before`): a person is asked where the text gets shorter.
 //! - markers of the edit format that a block brings: refused. Whole texts of prose may show them; there a person is asked.
 //!   A divider between other lines may be a heading's underline that is not as wide as its text: a person is asked. One at the
 //!   very end is one too many before the closing marker, and is not taken for text. One between two versions of a text, which
@@ -21,7 +22,7 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::block::Split;
-use crate::gains::{Elision, elision, is_prose};
+use crate::gains::{Elision, elision, is_prose, may_stand_for_rest};
 use crate::marker::{Marker, marker};
 
 /// A line that REPLACE has and SEARCH lacks.
@@ -49,11 +50,12 @@ const STUB_SHARE: usize = 3;
 pub(crate) fn guard(split: &Split<'_>, path: &str) -> Guard {
     let prose = is_prose(path);
     let creates = split.search.trim().is_empty();
-    let special = |line: &str| is_outer(line) || elision(line, prose).is_some();
+    let special = |line: &str| is_outer(line) || elision(line, prose).is_some() || (!prose && may_stand_for_rest(line));
     let mut had: HashMap<&str, usize> = HashMap::new();
     for line in split.search.lines().map(str::trim_ascii).filter(|line| special(line)) {
         *had.entry(line).or_default() += 1;
     }
+    let shorter = solid(split.replace).count() < solid(&split.search).count();
     let mut ask = None;
     let mut line_above = "";
     for line in split.replace.lines().map(str::trim_ascii).filter(|line| !line.is_empty()) {
@@ -62,7 +64,9 @@ pub(crate) fn guard(split: &Split<'_>, path: &str) -> Guard {
             continue;
         }
         let refused = match elision(line, prose) {
-            None => return Guard::Refuse(Gain::Marker(line.to_owned())),
+            None if is_outer(line) => return Guard::Refuse(Gain::Marker(line.to_owned())),
+            None if !shorter => continue,
+            None => false,
             Some(Elision::Words) => !prose,
             Some(Elision::Dots) if creates || is_python_body(line, above, path) => continue,
             Some(Elision::Dots) if prose && !loses_lines(split) => continue,
@@ -209,6 +213,15 @@ mod tests {
         assert_eq!(said("# rest of code\n", "# rest of code\n# rest of code\n", "x.py"), dots("# rest of code"));
         assert_eq!(said("a\n", "# Existing code\n", "x.md"), Guard::Pass);
         assert!(matches!(said("a\n", "a\n// ... existing code ...\n", "x.md"), Guard::Ask(_)));
+    }
+
+    #[test]
+    fn words_that_only_their_sense_tells() {
+        assert!(matches!(said("a\nb\nc\n", "a\n# Same as before\n", "x.py"), Guard::Ask(_)));
+        assert_eq!(said("a\nb\n", "a\n# Same as before\n", "x.py"), Guard::Pass, "nothing is lost");
+        assert_eq!(said("", "# Same as before\n", "x.py"), Guard::Pass, "nothing can be lost");
+        assert_eq!(said("a\nb\nc\n", "a\n# Same as before\n", "x.md"), Guard::Pass, "a heading");
+        assert_eq!(said("a\n# Same as before\nc\nd\n", "a\n# Same as before\n", "x.py"), Guard::Pass, "it was there");
     }
 
     #[test]
