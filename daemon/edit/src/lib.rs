@@ -34,6 +34,7 @@ mod located;
 mod marker;
 mod name;
 mod operations;
+mod other_format;
 mod parser;
 mod proposal;
 mod propose;

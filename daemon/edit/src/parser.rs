@@ -8,6 +8,7 @@ use paird_base::limits::{BLOCKS_MAX, PROBLEMS_MAX, REPLY_BYTES_MAX, SHELL_BLOCKS
 use crate::block::{Block, Parsed};
 use crate::format::Format;
 use crate::formats::{Reader, reader};
+use crate::other_format::OtherFormat;
 use crate::reasoning::Reasoning;
 
 /// Reads a whole reply.
@@ -29,6 +30,7 @@ pub struct Parser {
     bytes: usize,
     too_long: bool,
     reasoning: Reasoning,
+    other_format: OtherFormat,
     /// Blocks that [`Parser::take_new`] has given.
     given: usize,
 }
@@ -43,6 +45,7 @@ impl Parser {
             bytes: 0,
             too_long: false,
             reasoning: Reasoning::default(),
+            other_format: OtherFormat::default(),
             given: 0,
         }
     }
@@ -111,6 +114,11 @@ impl Parser {
             self.found.parsed.blocks.clear();
             self.found.parsed.shell_commands.clear();
             self.found.problem(line, "the reasoning that begins here has no end; no edits are taken from this reply");
+        } else if self.found.count() == 0
+            && !self.found.told_format
+            && let Some((line, message)) = self.other_format.problem(self.found.format)
+        {
+            self.found.problem(line, message);
         }
         self.found.parsed
     }
@@ -118,14 +126,20 @@ impl Parser {
     fn take_line(&mut self, line: &str) {
         self.found.line += 1;
         if self.reader.in_text() {
-            return self.reader.line(line, &mut self.found);
+            return self.answer(line);
         }
         if self.reasoning.ends_unopened(line) {
             self.drop_drafts();
         }
         if let Some(answer) = self.reasoning.answer_in(line, self.found.line) {
-            self.reader.line(answer, &mut self.found);
+            self.answer(answer);
         }
+    }
+
+    /// Takes a line that is no reasoning.
+    fn answer(&mut self, line: &str) {
+        self.other_format.line(line, self.found.line, self.found.format);
+        self.reader.line(line, &mut self.found);
     }
 
     /// Some servers send the end of the reasoning without its start.
@@ -137,6 +151,7 @@ impl Parser {
         self.found.parsed.shell_commands.clear();
         self.found.withdrawn_to = Some(0);
         self.reader = reader(self.found.format);
+        self.other_format = OtherFormat::default();
     }
 }
 
@@ -149,6 +164,8 @@ pub(crate) struct Found {
     /// The present line of the reply, from 1.
     pub(crate) line: usize,
     parsed: Parsed,
+    /// A problem says already that the reply is written in another format.
+    pub(crate) told_format: bool,
     /// The lowest index of a block withdrawn since new blocks were last asked for.
     withdrawn_to: Option<usize>,
 }

@@ -9,6 +9,7 @@ use crate::block::{Block, BlockKind};
 use crate::fence::FenceLine;
 use crate::gains::is_prose;
 use crate::name::{Above, LinesAbove, known_path, mentioned_path, path_from, quoted_paths};
+use crate::other_format::is_blocks;
 use crate::parser::Found;
 
 #[derive(Debug, Default)]
@@ -112,6 +113,9 @@ impl WholeReader {
             Name::Certain(path) => {
                 let prose = is_prose(&path);
                 self.named.insert(path.clone());
+                if is_blocks(&body) {
+                    return is_no_file(line, &path, found);
+                }
                 self.ended = found.has_room().then_some(Ended { open, prose, text: false });
                 return found.block(Block::new(0, Some(path), "", body, line).of_kind(BlockKind::Whole { certain: true }));
             }
@@ -204,6 +208,11 @@ impl WholeReader {
             let quotes = path.is_some();
             let path = path.filter(|path| !path.is_empty()).or_else(|| sole.clone().filter(|_| !quotes));
             match path {
+                _ if is_blocks(&body) => {
+                    if !only_examples {
+                        is_no_file(line, path.as_deref().unwrap_or("a file"), found);
+                    }
+                }
                 Some(path) if !self.named.contains(&path) => {
                     found.block(Block::new(0, Some(path), "", body, line).of_kind(BlockKind::Whole { certain: false }));
                 }
@@ -232,6 +241,15 @@ impl Listing {
             Name::Unknown => true,
         }
     }
+}
+
+/// Markers of blocks are no text that a file has from its first line to its last.
+fn is_no_file(line: usize, path: &str, found: &mut Found) {
+    found.told_format = true;
+    found.problem(
+        line,
+        format!("the listing of {path} looks like a SEARCH/REPLACE block, but whole files are asked for; nothing of it is taken"),
+    );
 }
 
 fn unclosed(listing: &Listing, found: &mut Found) {
